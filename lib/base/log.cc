@@ -1,0 +1,123 @@
+#include "lib/base/log.h"
+
+#include <atomic>
+#include <unistd.h>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+#include "lib/base/mutex.h"
+
+namespace sluice {
+namespace {
+
+std::atomic<LogFormat> format_{LogFormat::kText};
+std::atomic<LogLevel> minimum_{LogLevel::kInfo};
+Mutex sink_mutex_;
+std::function<void(absl::string_view)>* sink_ ABSL_GUARDED_BY(sink_mutex_) = nullptr;
+
+const char* LevelName(LogLevel level) {
+  switch (level) {
+    case LogLevel::kDebug:
+      return "DEBUG";
+    case LogLevel::kInfo:
+      return "INFO";
+    case LogLevel::kWarning:
+      return "WARN";
+    case LogLevel::kError:
+      return "ERROR";
+  }
+  return "?";
+}
+
+void AppendQuoted(absl::string_view text, std::string* out) {
+  out->push_back('"');
+  for (const unsigned char c : text) {
+    if (c == '"' || c == '\\') {
+      out->push_back('\\');
+      out->push_back(static_cast<char>(c));
+    } else if (c < 0x20 || c == 0x7f) {
+      absl::StrAppendFormat(out, "\\u%04x", c);
+    } else {
+      out->push_back(static_cast<char>(c));
+    }
+  }
+  out->push_back('"');
+}
+
+bool NeedsQuotes(absl::string_view text) {
+  if (text.empty()) return true;
+  for (const unsigned char c : text) {
+    if (c <= 0x20 || c == 0x7f || c == '"' || c == '\\' || c == '=') return true;
+  }
+  return false;
+}
+
+void AppendValue(const LogField& field, bool json, std::string* out) {
+  if (const auto* text = std::get_if<absl::string_view>(&field.value)) {
+    if (json || NeedsQuotes(*text)) {
+      AppendQuoted(*text, out);
+    } else {
+      absl::StrAppend(out, *text);
+    }
+  } else if (const auto* flag = std::get_if<bool>(&field.value)) {
+    absl::StrAppend(out, *flag ? "true" : "false");
+  } else if (const auto* real = std::get_if<double>(&field.value)) {
+    absl::StrAppend(out, *real);
+  } else {
+    absl::StrAppend(out, std::get<int64_t>(field.value));
+  }
+}
+
+}  // namespace
+
+void Log(LogLevel level, absl::string_view message, std::initializer_list<LogField> fields) {
+  if (level < minimum_.load(std::memory_order_relaxed)) return;
+  const bool json = format_.load(std::memory_order_relaxed) == LogFormat::kJson;
+  const std::string time =
+      absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone());
+  std::string line;
+  if (json) {
+    absl::StrAppend(&line, "{\"time\":\"", time, "\",\"level\":\"", LevelName(level),
+                    "\",\"message\":");
+    AppendQuoted(message, &line);
+  } else {
+    absl::StrAppend(&line, time, " ", LevelName(level), " ", message);
+  }
+  for (const LogField& field : fields) {
+    if (json) {
+      line.push_back(',');
+      AppendQuoted(field.name, &line);
+      line.push_back(':');
+    } else {
+      absl::StrAppend(&line, " ", field.name, "=");
+    }
+    AppendValue(field, json, &line);
+  }
+  if (json) line.push_back('}');
+
+  MutexLock lock(&sink_mutex_);
+  if (sink_ != nullptr) {
+    (*sink_)(line);
+    return;
+  }
+  line.push_back('\n');
+  // A log line that cannot be written has nowhere to be reported.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+void ConfigureLog(LogFormat format, LogLevel minimum) {
+  format_ = format;
+  minimum_ = minimum;
+}
+
+void SetLogSink(std::function<void(absl::string_view line)> sink) {
+  MutexLock lock(&sink_mutex_);
+  delete sink_;
+  sink_ = sink ? new std::function<void(absl::string_view)>(std::move(sink)) : nullptr;
+}
+
+}  // namespace sluice

@@ -1,0 +1,95 @@
+#ifndef SLUICE_LIB_EXCHANGE_EXCHANGE_H_
+#define SLUICE_LIB_EXCHANGE_EXCHANGE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+#include "lib/base/clock.h"
+#include "lib/base/ids.h"
+#include "lib/exchange/cause.h"
+
+namespace sluice {
+
+/// Token counts as the provider reported them, never estimated. A count that was not reported
+/// beside another is 0; the details are absent unless reported.
+struct Usage {
+  int64_t prompt_tokens = 0;
+  int64_t completion_tokens = 0;
+  int64_t total_tokens = 0;
+  std::optional<int64_t> cached_tokens;
+  std::optional<int64_t> reasoning_tokens;
+  friend bool operator==(const Usage&, const Usage&) = default;
+};
+
+/// How far the usage can be trusted. kPartial: reported, but the stream did not end cleanly after
+/// it.
+enum class Provenance { kAbsent, kPartial, kReported };
+
+/// When the exchange passed each point; absent when it was never reached.
+struct Stamps {
+  Instant accepted;
+  std::optional<Instant> upstream_connected;
+  std::optional<Instant> upstream_head;
+  std::optional<Instant> upstream_first_byte;  // of the attempt that was committed
+  std::optional<Instant> first_byte;           // just before the first write to the client
+  std::optional<Instant> first_frame;          // TTFT: first valid frame handed to the client
+  std::optional<Instant> first_content;        // first frame with text, reasoning or a tool call
+  std::optional<Instant> done;
+};
+
+/// One try at one endpoint.
+struct Attempt {
+  int index = 0;         // from 0
+  std::string endpoint;  // "pools/chat/endpoints/a"
+  std::string key_id;    // names the key, is not the key; empty: none was used
+  Instant started;
+  std::optional<Instant> ended;
+  std::optional<Cause> failure;  // absent while it runs and when it was committed
+  int http_status = 0;           // the upstream's; 0: there was no answer
+  std::string detail;            // for people: "connection refused"
+};
+
+/// What does not change after routing; shared by all events of the exchange.
+struct ExchangeInfo {
+  ExchangeId id;
+  std::string request_id;
+  std::string client_address;
+  std::string method;
+  std::string path;
+  std::string principal;
+  std::string model;
+  std::string pool;
+  std::string dialect;
+  bool stream = false;  // the client asked for a stream
+  uint64_t config_generation = 0;
+  absl::Time started;
+};
+
+/// The record of one exchange, filled as it goes. Confined to the exchange's fiber.
+struct Exchange {
+  std::shared_ptr<const ExchangeInfo> info;
+  Stamps stamps;
+  std::vector<Attempt> attempts;
+  int http_status = 0;               // as the client got it; 0: none was sent
+  uint64_t bytes_from_upstream = 0;  // of the body, over all attempts
+  uint64_t bytes_to_client = 0;      // of the body
+  uint64_t frames = 0;
+  uint64_t dropped_bytes = 0;          // only under `relay: VALID_FRAMES`
+  Duration largest_gap{0};             // between two pieces
+  bool largest_gap_by_client = false;  // the client did not read; else the upstream was silent
+  std::optional<Usage> usage;
+  Provenance provenance = Provenance::kAbsent;
+  std::string finish_reason;
+  std::optional<Cause> cause;  // set once, by finish
+  std::string detail;          // for people, beside the cause
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_LIB_EXCHANGE_EXCHANGE_H_
