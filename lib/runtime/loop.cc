@@ -1,0 +1,241 @@
+#include "lib/runtime/loop.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "lib/base/log.h"
+#include "lib/runtime/fiber.h"
+#include "lib/runtime/socket.h"
+
+namespace sluice::runtime {
+namespace {
+
+thread_local Loop* current_loop = nullptr;
+
+/// Waits in a row that a fiber may find ready before the others get their turn.
+constexpr int kTurnsInARow = 16;
+
+Instant Now() { return std::chrono::steady_clock::now(); }
+
+[[noreturn]] void FailToStart(const char* what) {
+  Log(LogLevel::kError, "no event loop", {{"failed", what}, {"errno", errno}});
+  std::abort();
+}
+
+}  // namespace
+
+Loop::Loop(LoopOptions options)
+    : options_(options),
+      epoll_fd_(::epoll_create1(EPOLL_CLOEXEC)),
+      wake_fd_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+  if (epoll_fd_ < 0 || wake_fd_ < 0) FailToStart("epoll_create1 or eventfd");
+  Watch(wake_fd_, nullptr);
+}
+
+Loop::~Loop() {
+  all_fibers_.clear();
+  ::close(wake_fd_);
+  ::close(epoll_fd_);
+}
+
+Loop* Loop::Current() { return current_loop; }
+
+void Loop::Watch(int fd, Socket* socket) {
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+  event.data.ptr = socket;
+  if (::epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, fd, &event) != 0) FailToStart("epoll_ctl");
+}
+
+void Loop::Run() {
+  current_loop = this;
+  while (true) {
+    {
+      MutexLock lock(&posted_mutex_);
+      if (stopping_ && posted_.empty() && fibers() == 0) break;
+    }
+    Poll();
+    RunPosted();
+    FireTimers();
+    RunReady();
+  }
+  current_loop = nullptr;
+}
+
+void Loop::Stop() {
+  {
+    MutexLock lock(&posted_mutex_);
+    stopping_ = true;
+  }
+  Post([] {});
+}
+
+void Loop::Post(std::function<void()> task) {
+  bool was_empty;
+  {
+    MutexLock lock(&posted_mutex_);
+    was_empty = posted_.empty();
+    posted_.push_back(std::move(task));
+  }
+  // A full counter wakes as well; no other failure is possible.
+  if (was_empty) [[maybe_unused]]
+    const int failed = ::eventfd_write(wake_fd_, 1);
+}
+
+bool Loop::Spawn(std::function<void()> body) {
+  if (idle_.empty()) {
+    auto fiber = std::make_unique<Fiber>(options_.stack_bytes);
+    if (!fiber->has_stack()) return false;
+    idle_.push_back(fiber.get());
+    all_fibers_.push_back(std::move(fiber));
+  }
+  Fiber* fiber = idle_.back();
+  idle_.pop_back();
+  fiber->SetBody(std::move(body));
+  fiber->interrupted = false;
+  fiber->state = Fiber::State::kReady;
+  ready_.push_back(fiber);
+  live_fibers_.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+Wake Loop::Suspend(Instant deadline, bool interruptible) {
+  Fiber* self = running_;
+  self->state = Fiber::State::kWaiting;
+  self->deadline = deadline;
+  self->interruptible = interruptible;
+  self->turns = 0;
+  if (deadline < self->armed) Arm(self);
+  self->Suspend();
+  return self->wake;
+}
+
+void Loop::Schedule(Fiber* fiber, Wake wake) {
+  if (fiber->state != Fiber::State::kWaiting) return;
+  fiber->state = Fiber::State::kReady;
+  fiber->wake = wake;
+  ready_.push_back(fiber);
+}
+
+void Loop::SpendTurn() {
+  Fiber* self = running_;
+  if (++self->turns < kTurnsInARow) return;
+  self->turns = 0;
+  self->state = Fiber::State::kReady;
+  ready_.push_back(self);
+  self->Suspend();
+}
+
+// A wait that ends leaves its timer in the heap: the next one is usually later, and then only
+// FireTimers, once per timeout and not once per wait, moves it on. An entry whose time is not the
+// fiber's `armed` is stale.
+void Loop::Arm(Fiber* fiber) {
+  fiber->armed = fiber->deadline;
+  timers_.emplace_back(fiber->armed, fiber);
+  std::push_heap(timers_.begin(), timers_.end(), std::greater<>());
+}
+
+void Loop::FireTimers() {
+  if (timers_.empty()) return;
+  const Instant now = Now();
+  while (!timers_.empty() && timers_.front().first <= now) {
+    const auto [time, fiber] = timers_.front();
+    std::pop_heap(timers_.begin(), timers_.end(), std::greater<>());
+    timers_.pop_back();
+    if (time != fiber->armed) continue;
+    fiber->armed = kNever;
+    if (fiber->state != Fiber::State::kWaiting) continue;
+    if (fiber->deadline <= now) {
+      Schedule(fiber, Wake::kDeadline);
+    } else if (fiber->deadline != kNever) {
+      Arm(fiber);
+    }
+  }
+}
+
+int Loop::PollTimeoutMs() const {
+  if (!ready_.empty()) return 0;
+  if (timers_.empty()) return -1;
+  const auto wait = std::chrono::ceil<std::chrono::milliseconds>(timers_.front().first - Now());
+  return static_cast<int>(std::clamp<int64_t>(wait.count(), 0, 60'000));
+}
+
+void Loop::Poll() {
+  std::array<epoll_event, 256> events;
+  const int count = ::epoll_wait(epoll_fd_, events.data(), events.size(), PollTimeoutMs());
+  // All marks are set before any fiber runs: a fiber may close a socket that has an event in this
+  // batch.
+  for (int i = 0; i < count; ++i) {
+    if (auto* socket = static_cast<Socket*>(events[i].data.ptr)) {
+      socket->OnEvents(events[i].events);
+    }
+  }
+}
+
+void Loop::RunPosted() {
+  std::vector<std::function<void()>> tasks;
+  {
+    MutexLock lock(&posted_mutex_);
+    if (posted_.empty()) return;
+    tasks.swap(posted_);
+  }
+  eventfd_t ignored;
+  ::eventfd_read(wake_fd_, &ignored);
+  for (const auto& task : tasks) task();
+}
+
+void Loop::RunReady() {
+  std::vector<Fiber*> batch;
+  batch.swap(ready_);
+  for (Fiber* fiber : batch) {
+    running_ = fiber;
+    fiber->state = Fiber::State::kRunning;
+    const bool goes_on = fiber->Resume();
+    running_ = nullptr;
+    if (goes_on) continue;
+    live_fibers_.fetch_sub(1, std::memory_order_relaxed);
+    idle_.push_back(fiber);
+  }
+}
+
+Wake SleepUntil(Instant deadline, Interrupts interrupts) {
+  Loop* loop = Loop::Current();
+  if (interrupts == Interrupts::kHeed && loop->running_->interrupted) return Wake::kInterrupted;
+  return loop->Suspend(deadline, interrupts != Interrupts::kIgnore);
+}
+
+void ReleaseUnusedStack() {
+  // The margin covers what madvise's own call needs below this frame.
+  constexpr size_t kMarginBytes = 512;
+  char* here = static_cast<char*>(__builtin_frame_address(0));
+  Loop::Current()->running_->stack().ReleaseBelow(here - kMarginBytes);
+}
+
+Interrupter Interrupter::Arm() {
+  Loop* loop = Loop::Current();
+  Fiber* fiber = loop->running_;
+  fiber->interrupted = false;
+  return Interrupter(loop, fiber, ++fiber->interrupt_span);
+}
+
+void Interrupter::Fire() const {
+  if (Loop::Current() == loop_) {
+    FireOnLoop();
+  } else {
+    loop_->Post([copy = *this] { copy.FireOnLoop(); });
+  }
+}
+
+void Interrupter::FireOnLoop() const {
+  if (fiber_->interrupt_span != span_) return;
+  fiber_->interrupted = true;
+  if (fiber_->interruptible) loop_->Schedule(fiber_, Wake::kInterrupted);
+}
+
+}  // namespace sluice::runtime

@@ -1,0 +1,131 @@
+#ifndef SLUICE_LIB_RUNTIME_LOOP_H_
+#define SLUICE_LIB_RUNTIME_LOOP_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "lib/base/clock.h"
+#include "lib/base/mutex.h"
+#include "lib/runtime/buffer_pool.h"
+#include "lib/runtime/wake.h"
+
+namespace sluice::runtime {
+
+class Fiber;
+class Socket;
+
+struct LoopOptions {
+  /// Virtual size of a fiber's stack; only touched pages cost memory.
+  size_t stack_bytes = size_t{128} << 10;
+  /// Finished fibers kept, stack and all, for the next Spawn.
+  size_t pooled_fibers = 256;
+};
+
+/// One thread's event loop and the fibers on it: sequential code that is suspended where it would
+/// block. A fiber stays on its loop for life. Built on epoll itself: readiness is edge-triggered
+/// and registered once per socket, so that a wait in steady state costs a share of one epoll_wait
+/// and no other call; the kept event libraries re-arm or read to EAGAIN each time, and hide
+/// EPOLLRDHUP.
+class Loop {
+ public:
+  explicit Loop(LoopOptions options = {});
+  /// Run must have returned.
+  ~Loop();
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  /// Serves the loop on the calling thread until Stop was called and every fiber has ended.
+  void Run();
+
+  // Thread-safe:
+
+  void Stop();
+  /// Runs `task` on the loop's thread, outside any fiber; it must not wait.
+  void Post(std::function<void()> task);
+  /// Fibers that have not ended.
+  size_t fibers() const { return live_fibers_.load(std::memory_order_relaxed); }
+
+  // On the loop's thread only:
+
+  /// Starts a fiber; it first runs after the caller waits or returns. False when there is no memory
+  /// for a stack: `body` was not and will not be called. `body` must not throw.
+  bool Spawn(std::function<void()> body);
+
+  /// The loop that this thread runs, or null.
+  static Loop* Current();
+
+  BufferPool& buffers() { return buffers_; }
+
+ private:
+  friend class Fiber;
+  friend class Socket;
+  friend class Interrupter;
+  friend class Latch;
+  friend Wake SleepUntil(Instant, Interrupts);
+  friend void ReleaseUnusedStack();
+
+  void Watch(int fd, Socket* socket);
+  /// Suspends the running fiber until Schedule or the deadline; a new interrupt ends it if
+  /// `interruptible`.
+  Wake Suspend(Instant deadline, bool interruptible);
+  /// Ends the wait of `fiber`, if it is in one.
+  void Schedule(Fiber* fiber, Wake wake);
+  /// Lets the others run if this fiber went on for long without waiting.
+  void SpendTurn();
+
+  int PollTimeoutMs() const;
+  void Poll();
+  void RunPosted();
+  void FireTimers();
+  void RunReady();
+  void Arm(Fiber* fiber);
+
+  const LoopOptions options_;
+  int epoll_fd_;
+  int wake_fd_;
+  BufferPool buffers_;
+  Fiber* running_ = nullptr;
+  std::vector<Fiber*> ready_;
+  std::vector<Fiber*> idle_;
+  std::vector<std::unique_ptr<Fiber>> all_fibers_;
+  std::atomic<size_t> live_fibers_{0};
+  std::vector<std::pair<Instant, Fiber*>> timers_;  // min-heap; holds stale entries, see Arm()
+
+  Mutex posted_mutex_;
+  std::vector<std::function<void()>> posted_ ABSL_GUARDED_BY(posted_mutex_);
+  bool stopping_ ABSL_GUARDED_BY(posted_mutex_) = false;
+};
+
+/// Suspends the running fiber. kReady never comes.
+Wake SleepUntil(Instant deadline, Interrupts interrupts = Interrupts::kHeed);
+
+/// Gives back the stack pages below the running fiber's present depth. Worth it before a long wait.
+void ReleaseUnusedStack();
+
+/// The handle by which others end the waits of one fiber, for one span of its life.
+class Interrupter {
+ public:
+  /// For the running fiber. Forgets what an earlier Interrupter of it fired.
+  static Interrupter Arm();
+
+  /// Ends the fiber's present wait and those to come until the next Arm(). Thread-safe; does
+  /// nothing once the fiber was armed anew. The loop must still exist.
+  void Fire() const;
+
+ private:
+  Interrupter(Loop* loop, Fiber* fiber, uint64_t span) : loop_(loop), fiber_(fiber), span_(span) {}
+  void FireOnLoop() const;
+
+  Loop* loop_;
+  Fiber* fiber_;
+  uint64_t span_;
+};
+
+}  // namespace sluice::runtime
+
+#endif  // SLUICE_LIB_RUNTIME_LOOP_H_

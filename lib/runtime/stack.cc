@@ -1,0 +1,39 @@
+#include "lib/runtime/stack.h"
+
+#include <cstdint>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace sluice::runtime {
+namespace {
+
+size_t PageSize() {
+  static const size_t size = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  return size;
+}
+
+}  // namespace
+
+Stack::Stack(size_t size) : size_((size + PageSize() - 1) / PageSize() * PageSize()) {
+  void* region = ::mmap(nullptr, size_ + PageSize(), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (region == MAP_FAILED) return;
+  if (::mprotect(region, PageSize(), PROT_NONE) != 0) {
+    ::munmap(region, size_ + PageSize());
+    return;
+  }
+  bottom_ = static_cast<char*>(region) + PageSize();
+}
+
+Stack::~Stack() {
+  if (bottom_ != nullptr) ::munmap(bottom_ - PageSize(), size_ + PageSize());
+}
+
+void Stack::ReleaseBelow(const char* low) {
+  const size_t free_bytes =
+      (reinterpret_cast<uintptr_t>(low) - reinterpret_cast<uintptr_t>(bottom_)) / PageSize() *
+      PageSize();
+  if (free_bytes > 0) ::madvise(bottom_, free_bytes, MADV_DONTNEED);
+}
+
+}  // namespace sluice::runtime
