@@ -1,0 +1,245 @@
+#include "lib/http/server.h"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <cerrno>
+#include <cstring>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <unordered_map>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+#include "lib/base/log.h"
+#include "lib/runtime/socket.h"
+
+namespace sluice::http {
+namespace {
+
+constexpr int kBacklog = 1024;
+/// While accept(2) fails for want of descriptors or memory, trying at once again would only spin.
+constexpr auto kAcceptPause = std::chrono::milliseconds(50);
+
+struct Address {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+  sockaddr* any() { return reinterpret_cast<sockaddr*>(&storage); }
+};
+
+absl::StatusOr<Address> ParseAddress(absl::string_view text) {
+  const size_t colon = text.rfind(':');
+  uint32_t port = 0;
+  if (colon == absl::string_view::npos || !absl::SimpleAtoi(text.substr(colon + 1), &port) ||
+      port > 65535) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("\"", text, "\" is not ADDRESS:PORT with a port from 0 to 65535"));
+  }
+  std::string host(text.substr(0, colon));
+  const bool bracketed = host.size() >= 2 && host.front() == '[' && host.back() == ']';
+  if (bracketed) host = host.substr(1, host.size() - 2);
+  Address address;
+  auto* v4 = reinterpret_cast<sockaddr_in*>(&address.storage);
+  auto* v6 = reinterpret_cast<sockaddr_in6*>(&address.storage);
+  if (!bracketed && ::inet_pton(AF_INET, host.c_str(), &v4->sin_addr) == 1) {
+    v4->sin_family = AF_INET;
+    v4->sin_port = htons(static_cast<uint16_t>(port));
+    address.size = sizeof *v4;
+  } else if (bracketed && ::inet_pton(AF_INET6, host.c_str(), &v6->sin6_addr) == 1) {
+    v6->sin6_family = AF_INET6;
+    v6->sin6_port = htons(static_cast<uint16_t>(port));
+    address.size = sizeof *v6;
+  } else {
+    return absl::InvalidArgumentError(
+        absl::StrCat("\"", host, "\" is not an IPv4 address, or an IPv6 address in brackets"));
+  }
+  return address;
+}
+
+int PortOf(const Address& address) {
+  if (address.storage.ss_family == AF_INET) {
+    return ntohs(reinterpret_cast<const sockaddr_in*>(&address.storage)->sin_port);
+  }
+  return ntohs(reinterpret_cast<const sockaddr_in6*>(&address.storage)->sin6_port);
+}
+
+std::string ToText(const Address& address) {
+  char host[INET6_ADDRSTRLEN] = "";
+  if (address.storage.ss_family == AF_INET) {
+    ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(&address.storage)->sin_addr, host,
+                sizeof host);
+    return absl::StrCat(host, ":", PortOf(address));
+  }
+  ::inet_ntop(AF_INET6, &reinterpret_cast<const sockaddr_in6*>(&address.storage)->sin6_addr, host,
+              sizeof host);
+  return absl::StrCat("[", host, "]:", PortOf(address));
+}
+
+void SetOption(int fd, int level, int option) {
+  const int on = 1;
+  ::setsockopt(fd, level, option, &on, sizeof on);
+}
+
+}  // namespace
+
+/// The connections of one loop; confined to its thread, but for `count`.
+struct Server::LoopState {
+  explicit LoopState(runtime::Loop* l) : loop(l) {}
+
+  struct Running {
+    runtime::Interrupter interrupter;      // of its fiber, for the wait between two requests
+    Cancellation* cancellation = nullptr;  // of the exchange under way, if one is
+  };
+
+  runtime::Loop* const loop;
+  std::atomic<size_t> count{0};
+  std::unordered_map<ClientConnection*, Running> running;
+  std::shared_ptr<runtime::Interrupter> acceptor;  // on the first loop, while it accepts
+};
+
+Server::Server(const ServerOptions& options, Handler& handler,
+               const std::vector<std::unique_ptr<runtime::Loop>>& loops)
+    : options_(options), handler_(handler) {
+  for (const auto& loop : loops) loop_states_.push_back(std::make_unique<LoopState>(loop.get()));
+}
+
+Server::~Server() = default;
+
+absl::Status Server::Listen(absl::string_view text) {
+  absl::StatusOr<Address> address = ParseAddress(text);
+  if (!address.ok()) return address.status();
+  const int fd =
+      ::socket(address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return absl::UnavailableError(absl::StrCat("no socket: ", std::strerror(errno)));
+  SetOption(fd, SOL_SOCKET, SO_REUSEADDR);
+  SetOption(fd, IPPROTO_TCP, TCP_NODELAY);  // inherited by what it accepts
+  if (::bind(fd, address->any(), address->size) != 0 || ::listen(fd, kBacklog) != 0 ||
+      ::getsockname(fd, address->any(), &address->size) != 0) {
+    const std::string reason = std::strerror(errno);
+    ::close(fd);
+    return absl::UnavailableError(absl::StrCat("cannot listen on ", text, ": ", reason));
+  }
+  port_ = PortOf(*address);
+  runtime::Loop* loop = loop_states_.front()->loop;
+  loop->Post([this, fd, loop] {
+    if (!loop->Spawn([this, fd] { Accept(fd); })) ::close(fd);
+  });
+  return absl::OkStatus();
+}
+
+void Server::Accept(int fd) {
+  runtime::Socket listener(fd);
+  loop_states_.front()->acceptor =
+      std::make_shared<runtime::Interrupter>(runtime::Interrupter::Arm());
+  while (!draining_ && listener.WaitReadable(kNever) == runtime::Wake::kReady) {
+    Address peer;
+    peer.size = sizeof peer.storage;
+    const int client = ::accept4(fd, peer.any(), &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (client >= 0) {
+      Place(client, ToText(peer));
+    } else if (errno == EAGAIN) {
+      listener.MarkDrained();
+    } else if (errno != EINTR && errno != ECONNABORTED) {
+      Log(LogLevel::kWarning, "cannot accept",
+          {{"errno", errno}, {"reason", std::strerror(errno)}});
+      runtime::SleepUntil(std::chrono::steady_clock::now() + kAcceptPause);
+    }
+  }
+  loop_states_.front()->acceptor.reset();
+}
+
+void Server::Place(int fd, std::string peer) {
+  if (connections() >= options_.max_connections) {
+    static constexpr absl::string_view kFull =
+        "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: "
+        "close\r\n\r\n";
+    [[maybe_unused]] const ssize_t sent = ::send(fd, kFull.data(), kFull.size(), MSG_NOSIGNAL);
+    ::close(fd);
+    return;
+  }
+  LoopState& state = **std::min_element(
+      loop_states_.begin(), loop_states_.end(),
+      [](const auto& a, const auto& b) { return a->count.load() < b->count.load(); });
+  ++connections_;
+  ++state.count;
+  auto start = [this, &state, fd, peer = std::move(peer)] {
+    const bool spawned = state.loop->Spawn([this, &state, fd, peer] {
+      ServeConnection(state, fd, peer);
+      --state.count;
+      --connections_;
+    });
+    if (spawned) return;
+    Log(LogLevel::kError, "connection dropped: no memory for a stack");
+    ::close(fd);
+    --state.count;
+    --connections_;
+  };
+  if (state.loop == runtime::Loop::Current()) {
+    start();
+  } else {
+    state.loop->Post(std::move(start));
+  }
+}
+
+void Server::ServeConnection(LoopState& state, int fd, const std::string& peer) {
+  ClientConnection connection(fd, peer, options_.read);
+  LoopState::Running& running =
+      state.running.emplace(&connection, LoopState::Running{runtime::Interrupter::Arm()})
+          .first->second;
+  while (!draining_) {
+    running.interrupter = runtime::Interrupter::Arm();
+    RequestParser::Limits limits;
+    limits.max_body_bytes = handler_.max_body_bytes();
+    ClientConnection::Incoming incoming = connection.ReadRequest(limits);
+    if (incoming.kind == ClientConnection::Incoming::kClosed) break;
+    const bool refused = incoming.kind == ClientConnection::Incoming::kRefused;
+
+    Cancellation cancellation;
+    cancellation.OnCancel([interrupter = running.interrupter] { interrupter.Fire(); });
+    if (!refused) connection.socket().OnHangUp([&] { cancellation.Cancel(Cause::kClientGone); });
+    running.cancellation = &cancellation;
+    const HttplibDispatch::Framing framing = {
+        .minor_version = refused ? 1 : incoming.request.minor_version,
+        .keep_alive = incoming.keep_alive,
+    };
+    const bool reusable = dispatch_.Run(connection, framing, [&] {
+      return refused ? handler_.Refuse(incoming.refusal.cause, incoming.refusal.message, peer,
+                                       incoming.accepted, cancellation)
+                     : handler_.Serve(std::move(incoming.request), incoming.accepted, cancellation);
+    });
+    running.cancellation = nullptr;
+    connection.socket().OnHangUp({});
+    cancellation.Detach();
+    if (reusable) continue;
+    if (!connection.socket().hung_up()) connection.LingerAndClose();
+    break;
+  }
+  state.running.erase(&connection);
+}
+
+void Server::Drain() {
+  draining_ = true;
+  for (const auto& state : loop_states_) {
+    state->loop->Post([state = state.get()] {
+      if (state->acceptor != nullptr) state->acceptor->Fire();
+      for (const auto& [connection, running] : state->running) {
+        if (running.cancellation == nullptr) running.interrupter.Fire();
+      }
+    });
+  }
+}
+
+void Server::CancelAll(Cause cause) {
+  for (const auto& state : loop_states_) {
+    state->loop->Post([state = state.get(), cause] {
+      for (const auto& [connection, running] : state->running) {
+        if (running.cancellation != nullptr) running.cancellation->Cancel(cause);
+      }
+    });
+  }
+}
+
+}  // namespace sluice::http

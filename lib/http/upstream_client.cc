@@ -1,0 +1,42 @@
+#include "lib/http/upstream_client.h"
+
+#include <utility>
+
+#include "lib/exchange/endpoint_uri.h"
+#include "lib/http/upstream_connection.h"
+
+namespace sluice::http {
+
+UpstreamClient::UpstreamClient(const std::vector<std::unique_ptr<runtime::Loop>>& loops,
+                               runtime::BlockingPool& resolvers)
+    : resolvers_(resolvers) {
+  for (const auto& loop : loops) pools_[loop.get()] = std::make_unique<UpstreamPool>();
+}
+
+UpstreamClient::~UpstreamClient() = default;
+
+OpenResult UpstreamClient::Open(absl::string_view uri, const OutboundRequest& request,
+                                Instant deadline) {
+  absl::StatusOr<EndpointUri> target = ParseEndpointUri(uri);
+  if (!target.ok()) {
+    return {nullptr,
+            {WaitResult::kFailed, Cause::kInternal, std::string(target.status().message())}};
+  }
+  auto connection = std::make_unique<UpstreamConnection>(*std::move(target), request, resolvers_,
+                                                         *pools_.at(runtime::Loop::Current()));
+  WaitResult connected = connection->Connect(deadline);
+  if (connected.kind != WaitResult::kOk) return {nullptr, std::move(connected)};
+  return {std::move(connection), {}};
+}
+
+void UpstreamClient::ClosePools() {
+  for (const auto& [loop, pool] : pools_) loop->Post([pool = pool.get()] { pool->Close(); });
+}
+
+size_t UpstreamClient::pooled_connections() const {
+  size_t total = 0;
+  for (const auto& [loop, pool] : pools_) total += pool->size();
+  return total;
+}
+
+}  // namespace sluice::http

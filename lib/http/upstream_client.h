@@ -1,0 +1,46 @@
+#ifndef SLUICE_LIB_HTTP_UPSTREAM_CLIENT_H_
+#define SLUICE_LIB_HTTP_UPSTREAM_CLIENT_H_
+
+#include <cstddef>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+#include "lib/base/clock.h"
+#include "lib/exchange/seams.h"
+#include "lib/http/upstream_pool.h"
+#include "lib/runtime/blocking.h"
+#include "lib/runtime/loop.h"
+
+namespace sluice::http {
+
+/// HTTP/1.1 to upstreams over plain TCP, from the fibers of `loops`, which must outlive it. Waits
+/// heed the fiber's interrupts: the server fires them when the client leaves or the exchange is
+/// cancelled.
+class UpstreamClient final : public Transport {
+ public:
+  /// `resolvers`: threads for name look-ups; must outlive it.
+  UpstreamClient(const std::vector<std::unique_ptr<runtime::Loop>>& loops,
+                 runtime::BlockingPool& resolvers);
+  /// The loops have ended.
+  ~UpstreamClient() override;
+
+  OpenResult Open(absl::string_view uri, const OutboundRequest& request, Instant deadline) override;
+
+  // Thread-safe:
+
+  /// Closes pooled connections now, and others once their answer ended.
+  void ClosePools();
+  size_t pooled_connections() const;
+
+ private:
+  std::unordered_map<runtime::Loop*, std::unique_ptr<UpstreamPool>>
+      pools_;  // fixed after construction
+  runtime::BlockingPool& resolvers_;
+};
+
+}  // namespace sluice::http
+
+#endif  // SLUICE_LIB_HTTP_UPSTREAM_CLIENT_H_
