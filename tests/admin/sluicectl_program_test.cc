@@ -1,0 +1,61 @@
+#include <signal.h>
+#include <thread>
+
+#include "gtest/gtest.h"
+
+#include "tests/admin/fake_control_server.h"
+#include "tests/support/child_process.h"
+
+namespace sluice::admin {
+namespace {
+
+namespace v1 = ::sluice::control::v1;
+using ::sluice::testing::ChildProcess;
+
+constexpr char kProgram[] = SLUICE_BIN "/sluicectl";
+
+/// One event, then silence until the watcher leaves.
+grpc::Status SendOneAndHold(grpc::ServerContext* context, FakeControlServer::WatchWriter* writer) {
+  v1::WatchEventsResponse response;
+  response.add_events()->mutable_config_changed()->set_generation(1);
+  writer->Write(response);
+  while (!context->IsCancelled()) std::this_thread::yield();
+  return grpc::Status::CANCELLED;
+}
+
+class SluicectlProgramTest : public ::testing::Test {
+ protected:
+  SluicectlProgramTest() {
+    server_.watches.push_back(SendOneAndHold);
+    server_.watches.push_back(SendOneAndHold);
+  }
+  FakeControlServer server_;
+};
+
+TEST_F(SluicectlProgramTest, WatchEndsCleanlyOnASignal) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    ChildProcess watch({kProgram, "watch", "--server", server_.address()});
+    ASSERT_TRUE(watch.WaitForOut("config-changed")) << watch.err();
+    watch.Signal(number);
+    EXPECT_EQ(watch.WaitForExit(), 0);
+    EXPECT_EQ(watch.err(), "");
+  }
+}
+
+TEST_F(SluicectlProgramTest, WatchEndsWhenItsPipeIsClosedEvenInSilence) {
+  ChildProcess watch({kProgram, "watch", "--server", server_.address()});
+  ASSERT_TRUE(watch.WaitForOut("config-changed")) << watch.err();
+  watch.CloseOut();
+  EXPECT_EQ(watch.WaitForExit(), 0);
+  EXPECT_EQ(watch.err(), "");
+}
+
+TEST_F(SluicectlProgramTest, ExitCodeReachesTheShell) {
+  ChildProcess wrong({kProgram, "no-such"});
+  EXPECT_EQ(wrong.WaitForExit(), 2);
+  ChildProcess unreachable({kProgram, "status", "--server", "unix:/nowhere/control.sock"});
+  EXPECT_EQ(unreachable.WaitForExit(), 3);
+}
+
+}  // namespace
+}  // namespace sluice::admin
