@@ -1,0 +1,108 @@
+#ifndef SLUICE_LIB_DIALECT_DIALECT_H_
+#define SLUICE_LIB_DIALECT_DIALECT_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+#include "lib/exchange/cause.h"
+#include "lib/exchange/exchange.h"
+#include "lib/sse/splitter.h"
+
+namespace sluice::dialect {
+
+enum class Dialect {
+  kNone,  // any other path: relayed, framed, usage read as in chat
+  kOpenAiChat,
+  kOpenAiCompletions,
+  kOpenAiResponses,
+  kOpenAiEmbeddings,
+  kAnthropicMessages,
+};
+
+/// "openai.chat", ..., "none"; as the fixtures name them.
+absl::string_view ToString(Dialect dialect);
+
+/// By the path without its query: `/v1/chat/completions` and so on.
+Dialect DialectOfPath(absl::string_view path);
+/// Whether a request in this dialect must name a model.
+bool NeedsModel(Dialect dialect);
+
+/// What routing needs from a request's body.
+struct RequestPeek {
+  std::string model;
+  bool stream = false;
+};
+
+/// Reads `model` and `stream` without building a document, whatever the size of the rest; it is not
+/// judged, but for being JSON. INVALID_ARGUMENT, with a message that names the field: not one whole
+/// JSON object, nested more than 65536 deep, `model` missing or not a non-empty UTF-8 string,
+/// `stream` not a boolean (null is false), or either key twice.
+absl::StatusOr<RequestPeek> PeekRequest(absl::string_view body);
+
+/// What one frame means. After the end marker only `valid` can be true.
+struct FrameView {
+  bool valid = false;    // JSON (at most 65536 deep) or `[DONE]`; false if oversize, as unknown
+  bool done = false;     // the dialect's end marker
+  bool error = false;    // rule 5
+  bool content = false;  // carries generated text, reasoning or a tool call
+  bool usage_changed = false;  // a usable `usage` came, be it the same as before
+};
+
+enum class Terminal { kCleanDone, kCleanEofWithoutDone, kErrorEvent, kTruncated };
+absl::string_view ToString(Terminal terminal);  // as the fixtures name them
+
+struct UpstreamError {
+  std::string message;
+  std::string type;
+  std::string code;
+};
+
+/// Follows one answer's frames: usage, finish, errors, the end, by the rules 2 to 8 of
+/// tests/data/streams/README.md. Every FrameView is exact; a frame that differs from an earlier one
+/// only in its generated text is recognised at a tenth of the cost of parsing it.
+/// Thread-compatible.
+class StreamReader {
+ public:
+  explicit StreamReader(Dialect dialect);
+  ~StreamReader();
+  StreamReader(StreamReader&&) noexcept;
+  StreamReader& operator=(StreamReader&&) noexcept;
+
+  FrameView Read(const sse::Frame& frame);
+
+  const std::optional<Usage>& usage() const;
+  /// Of choice 0; "" until one is reported.
+  absl::string_view finish_reason() const;
+  const std::optional<UpstreamError>& error() const;  // the first one
+
+  /// How the stream ended, if it ended here. `tail` is what sse::Splitter::tail says: an answer
+  /// without an end marker is whole only if no event was cut off, or one that spells `[DONE]`.
+  Terminal End(const std::optional<std::string>& tail) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Usage of a whole JSON answer, or nothing: absent, malformed, or the body is not one JSON text.
+/// `*complete` tells whether the body is one whole JSON text.
+std::optional<Usage> UsageOfBody(Dialect dialect, absl::string_view body, bool* complete);
+
+/// The error in a whole JSON answer, if it is one.
+std::optional<UpstreamError> ErrorOfBody(absl::string_view body);
+
+/// The JSON body of an answer the gateway makes itself, in the shape the path's dialect asks for
+/// (OpenAI's for kNone): type from the table of causes, code = the cause's label.
+std::string ErrorBody(Dialect dialect, Cause cause, absl::string_view message);
+
+/// The SSE event that ends a committed stream: the same object as `data: ...` (OpenAI) or
+/// `event: error` (Anthropic), with its blank line.
+std::string ErrorEvent(Dialect dialect, Cause cause, absl::string_view message);
+
+}  // namespace sluice::dialect
+
+#endif  // SLUICE_LIB_DIALECT_DIALECT_H_

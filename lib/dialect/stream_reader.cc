@@ -1,0 +1,181 @@
+#include <bitset>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+
+#include "lib/dialect/answer_facts.h"
+#include "lib/dialect/dialect.h"
+#include "lib/dialect/frame_shape.h"
+#include "lib/dialect/usage.h"
+
+namespace sluice::dialect {
+namespace {
+
+bool SpellsDone(absl::string_view data) {
+  constexpr absl::string_view kDone = "[DONE]";
+  const size_t start = data.find_first_not_of(" \t");
+  if (start == data.npos || data.substr(start, kDone.size()) != kDone) return false;
+  return data.find_first_not_of(" \t", start + kDone.size()) == data.npos;
+}
+
+bool EndsWithDone(Dialect dialect) {
+  return dialect != Dialect::kOpenAiResponses && dialect != Dialect::kAnthropicMessages;
+}
+
+}  // namespace
+
+struct StreamReader::State {
+  explicit State(Dialect d) : dialect(d), usage(d) {}
+
+  void NoteError(UpstreamError found, FrameView* view);
+  void ReadErrorLine(absl::string_view value, FrameView* view);
+  void Interpret(const AnswerFacts& facts, FrameView* view);
+  void InterpretChoices(const AnswerFacts& facts, FrameView* view);
+  void InterpretResponse(const AnswerFacts& facts, FrameView* view);
+  void InterpretMessage(const AnswerFacts& facts, FrameView* view);
+  void End(FrameView* view);
+  void Finish(absl::string_view reason);
+  bool AnswerIsWhole() const;
+
+  Dialect dialect;
+  UsageReader usage;
+  std::bitset<kMaxChoices> choices;  // seen
+  std::bitset<kMaxChoices> finished;
+  std::string finish_reason;
+  std::optional<UpstreamError> error;
+  bool ended = false;  // the end marker came: nothing counts after it
+  bool any_event = false;
+  FrameShape shape;
+};
+
+void StreamReader::State::NoteError(UpstreamError found, FrameView* view) {
+  view->error = true;
+  if (!error) error = std::move(found);
+}
+
+void StreamReader::State::ReadErrorLine(absl::string_view value, FrameView* view) {
+  AnswerFacts facts;
+  if (ended || !ReadAnswerFacts(value, &facts) || facts.root != Kind::kObject) return;
+  if (facts.root_is_empty) return;
+  const ErrorFields& fields = facts.error == Kind::kObject ? facts.error_fields : facts.top;
+  NoteError({fields.message, fields.type, fields.code}, view);
+}
+
+void StreamReader::State::End(FrameView* view) {
+  ended = true;
+  view->done = true;
+}
+
+void StreamReader::State::Finish(absl::string_view reason) {
+  finished.set(0);
+  finish_reason = std::string(reason);
+}
+
+void StreamReader::State::Interpret(const AnswerFacts& facts, FrameView* view) {
+  view->content = facts.tool_call || facts.generated_text;
+  switch (dialect) {
+    case Dialect::kOpenAiResponses:
+      InterpretResponse(facts, view);
+      break;
+    case Dialect::kAnthropicMessages:
+      InterpretMessage(facts, view);
+      break;
+    default:
+      InterpretChoices(facts, view);
+      break;
+  }
+}
+
+void StreamReader::State::InterpretChoices(const AnswerFacts& facts, FrameView* view) {
+  choices |= facts.choices;
+  finished |= facts.finished;
+  if (!facts.finish_reason.empty()) finish_reason = facts.finish_reason;
+  if (facts.finished_by_error) NoteError({"", "finish_reason", ""}, view);
+  view->usage_changed = usage.Take(facts.usage);
+}
+
+void StreamReader::State::InterpretResponse(const AnswerFacts& facts, FrameView* view) {
+  view->usage_changed = usage.Take(facts.response_usage);
+  if (facts.top.type == "response.completed") {
+    Finish("completed");
+    End(view);
+  } else if (facts.top.type == "response.incomplete") {
+    Finish(facts.incomplete_reason.value_or("incomplete"));
+    End(view);
+  }
+}
+
+void StreamReader::State::InterpretMessage(const AnswerFacts& facts, FrameView* view) {
+  if (facts.top.type == "message_start") {
+    view->usage_changed = usage.Take(facts.message_usage);
+  } else if (facts.top.type == "message_delta") {
+    view->usage_changed = usage.Take(facts.usage);
+    if (facts.stop_reason) Finish(*facts.stop_reason);
+  } else if (facts.top.type == "message_stop") {
+    End(view);
+  }
+}
+
+bool StreamReader::State::AnswerIsWhole() const {
+  switch (dialect) {
+    case Dialect::kOpenAiChat:
+    case Dialect::kOpenAiCompletions:
+      return choices.any() && (choices & ~finished).none();
+    case Dialect::kOpenAiResponses:
+    case Dialect::kAnthropicMessages:
+      return finished.any();
+    default:
+      return any_event;
+  }
+}
+
+StreamReader::StreamReader(Dialect dialect) : state_(std::make_unique<State>(dialect)) {}
+StreamReader::~StreamReader() = default;
+StreamReader::StreamReader(StreamReader&&) noexcept = default;
+StreamReader& StreamReader::operator=(StreamReader&&) noexcept = default;
+
+FrameView StreamReader::Read(const sse::Frame& frame) {
+  State& state = *state_;
+  FrameView view;
+  if (frame.error_line) {
+    state.ReadErrorLine(frame.data, &view);
+    return view;
+  }
+  state.any_event = true;
+  if (SpellsDone(frame.data)) {
+    view.valid = true;
+    if (!state.ended && EndsWithDone(state.dialect)) state.End(&view);
+    return view;
+  }
+  const bool named_error = frame.event == "error";
+  if (!named_error && !state.ended) {
+    if (const auto match = state.shape.Find(frame.data)) {
+      view.valid = true;
+      view.content = match->content;
+      return view;
+    }
+  }
+  AnswerFacts facts;
+  view.valid = ReadAnswerFacts(frame.data, &facts);
+  if (state.ended) return view;
+  if (auto error = ErrorOf(facts, frame.event)) state.NoteError(*std::move(error), &view);
+  if (facts.root != Kind::kObject) return view;
+  state.Interpret(facts, &view);
+  const bool finishes = facts.finished.any() || facts.stop_reason.has_value();
+  if (view.error || view.done || view.usage_changed || finishes) return view;
+  state.shape.Learn(frame.data, facts);
+  return view;
+}
+
+const std::optional<Usage>& StreamReader::usage() const { return state_->usage.usage(); }
+absl::string_view StreamReader::finish_reason() const { return state_->finish_reason; }
+const std::optional<UpstreamError>& StreamReader::error() const { return state_->error; }
+
+Terminal StreamReader::End(const std::optional<std::string>& tail) const {
+  if (state_->error) return Terminal::kErrorEvent;
+  if (state_->ended) return Terminal::kCleanDone;
+  const bool broken = tail.has_value() && !SpellsDone(*tail);
+  return state_->AnswerIsWhole() && !broken ? Terminal::kCleanEofWithoutDone : Terminal::kTruncated;
+}
+
+}  // namespace sluice::dialect

@@ -1,0 +1,247 @@
+#include "lib/relay/attempt.h"
+
+#include <chrono>
+#include <utility>
+
+#include "lib/sse/splitter.h"
+
+namespace sluice::relay {
+namespace {
+
+using std::chrono::seconds;
+
+// How long the next attempt waits for the body of an error that may yet be the best answer.
+constexpr Duration kErrorBodyPatience = seconds(1);
+
+bool HasBody(const OutboundRequest& request, int status) {
+  return request.method != "HEAD" && status != 204 && status != 304;  // RFC 9110 section 6.4.1
+}
+
+/// What an upstream's status says against it, if anything.
+struct StatusFault {
+  Cause cause;
+  RetryClass retry;
+};
+
+std::optional<StatusFault> FaultOfStatus(int status, const config::Pool& pool) {
+  switch (status) {
+    case 503:
+      return StatusFault{Cause::kUpstreamRefused503,
+                         pool.retry.retry_503 ? RetryClass::kAlways : RetryClass::kNo};
+    case 401:
+    case 402:
+    case 403:
+      // Under PASS_THROUGH the key at fault is the client's own.
+      if (pool.credentials == config::Credentials::kPassThrough) return std::nullopt;
+      return StatusFault{Cause::kUpstreamStatus, RetryClass::kNextKey};
+    case 429:
+    case 500:
+    case 502:
+    case 504:
+    case 529:
+      return StatusFault{Cause::kUpstreamStatus, RetryClass::kByPolicy};
+    default:
+      if (status < 500) return std::nullopt;
+      return StatusFault{Cause::kUpstreamStatus, RetryClass::kNo};
+  }
+}
+
+/// The first frame that decides about a held event stream.
+class FirstFrame {
+ public:
+  explicit FirstFrame(dialect::Dialect dialect) : reader_(dialect) {}
+
+  void See(const sse::Frame& frame) {
+    if (decided()) return;
+    const dialect::FrameView view = reader_.Read(frame);
+    is_error_ = view.error;
+    is_valid_ = view.valid && !view.error;
+  }
+  bool decided() const { return is_error_ || is_valid_; }
+  bool is_error() const { return is_error_; }
+  std::string error_message() const { return reader_.error() ? reader_.error()->message : ""; }
+
+ private:
+  dialect::StreamReader reader_;
+  bool is_error_ = false;
+  bool is_valid_ = false;
+};
+
+class AttemptRun {
+ public:
+  using Failure = std::optional<AttemptFailure>;
+
+  explicit AttemptRun(const AttemptContext& context) : x_(context), started_(context.clock.Now()) {
+    answer_.first_frame = {DeadlineAfter(started_, x_.pool.timeouts.first_frame),
+                           Cause::kFirstFrameTimeout};
+    limit_ = Nearest({answer_.first_frame, x_.hold_budget});
+  }
+
+  AttemptOutcome Run(absl::string_view uri) {
+    Failure failure = Connect(uri);
+    if (!failure) failure = AwaitHead();
+    if (!failure) failure = JudgeStatus();
+    if (!failure) failure = Hold();
+    if (failure) return *std::move(failure);
+    return std::move(answer_);
+  }
+
+ private:
+  Failure Connect(absl::string_view uri) {
+    const Limit limit = Nearest(
+        {limit_, {DeadlineAfter(started_, x_.pool.timeouts.connect), Cause::kConnectTimeout}});
+    OpenResult opened = x_.transport.Open(uri, x_.outbound, limit.at);
+    if (opened.stream == nullptr) return FailureOf(std::move(opened.wait), limit);
+    answer_.stream = std::move(opened.stream);
+    x_.record.stamps.upstream_connected = answer_.stream->connected_at();
+    return std::nullopt;
+  }
+
+  Failure AwaitHead() {
+    WaitResult wait = answer_.stream->ReadHead(limit_.at, &answer_.head);
+    if (wait.kind != WaitResult::kOk) return FailureOf(std::move(wait), limit_);
+    x_.record.stamps.upstream_head = x_.clock.Now();
+    x_.record.attempts.back().http_status = answer_.head.status;
+    answer_.has_body = HasBody(x_.outbound, answer_.head.status);
+    answer_.kind = answer_.has_body ? KindOfBody(answer_.head) : BodyKind::kOpaque;
+    return std::nullopt;
+  }
+
+  Failure JudgeStatus() {
+    const std::optional<StatusFault> fault = FaultOfStatus(answer_.head.status, x_.pool);
+    if (!fault.has_value()) return std::nullopt;
+    if (!x_.others_remain || !MayRetry(fault->retry, x_.pool.retry)) {
+      answer_.standing = fault->cause;
+      return std::nullopt;
+    }
+    std::optional<WholeAnswer> kept = KeepAnswer(fault->cause);
+    if (x_.cancellation.cause().has_value()) return FailureOf(*x_.cancellation.cause(), "");
+    return AttemptFailure{.cause = fault->cause,
+                          .retry = fault->retry,
+                          .status = answer_.head.status,
+                          .answer = std::move(kept)};
+  }
+
+  /// Reads on until it is clear that the answer is worth committing.
+  Failure Hold() {
+    if (x_.pool.commit == config::CommitPoint::kOnHead && answer_.has_body) return std::nullopt;
+    if (answer_.kind == BodyKind::kEventStream) return HoldUntilFirstFrame();
+    return HoldUntilFirstPiece();
+  }
+
+  Failure HoldUntilFirstFrame() {
+    const Instant keepalive_at = DeadlineAfter(started_, x_.pool.timeouts.hold_keepalive);
+    sse::Splitter splitter;
+    FirstFrame first(x_.dialect);
+    const auto see = [&first](const sse::Frame& frame) { first.See(frame); };
+    while (!first.decided() && !answer_.ended && answer_.held.size() < kMaxHeldBytes) {
+      const bool commented = splitter.comments() > 0;
+      const Instant until = commented ? std::min(keepalive_at, limit_.at) : limit_.at;
+      absl::string_view piece;
+      WaitResult wait = ReadBody(until, &piece);
+      if (wait.kind == WaitResult::kDeadline && until < limit_.at) return std::nullopt;
+      if (wait.kind == WaitResult::kEnd) {
+        answer_.ended = true;
+        splitter.Finish(see);
+      } else if (wait.kind == WaitResult::kOk) {
+        answer_.held.append(piece.data(), piece.size());
+        splitter.Feed(piece, see);
+      } else {
+        return FailureOf(std::move(wait), limit_);
+      }
+    }
+    if (first.is_error()) {
+      AttemptFailure failure = FailureOf(Cause::kUpstreamErrorFrame, first.error_message());
+      failure.message = first.error_message();
+      return failure;
+    }
+    if (answer_.ended && !first.decided()) return FailureOf(Cause::kEmptyAnswer, "");
+    return std::nullopt;
+  }
+
+  Failure HoldUntilFirstPiece() {
+    absl::string_view piece;
+    WaitResult wait = ReadBody(limit_.at, &piece);
+    if (wait.kind == WaitResult::kOk) {
+      answer_.held = std::string(piece);
+    } else if (wait.kind == WaitResult::kEnd) {
+      answer_.ended = true;
+    } else {
+      return FailureOf(std::move(wait), limit_);
+    }
+    return std::nullopt;
+  }
+
+  WaitResult ReadBody(Instant deadline, absl::string_view* piece) {
+    bool last = false;
+    WaitResult wait = answer_.stream->ReadBody(deadline, piece, &last);
+    if (wait.kind == WaitResult::kOk) {
+      std::optional<Instant>& stamp = x_.record.stamps.upstream_first_byte;
+      if (!stamp.has_value()) stamp = x_.clock.Now();
+      x_.record.bytes_from_upstream += piece->size();
+    }
+    return wait;
+  }
+
+  /// The whole answer to a failed attempt, unless it is too large or too slow.
+  std::optional<WholeAnswer> KeepAnswer(Cause cause) {
+    WholeAnswer kept{.cause = cause, .by_gateway = false, .head = answer_.head, .body = ""};
+    const Instant until = std::min(limit_.at, x_.clock.Now() + kErrorBodyPatience);
+    while (true) {
+      absl::string_view piece;
+      const WaitResult wait = ReadBody(until, &piece);
+      if (wait.kind == WaitResult::kEnd) return kept;
+      if (wait.kind != WaitResult::kOk) return std::nullopt;
+      kept.body.append(piece.data(), piece.size());
+      if (kept.body.size() > kMaxHeldBytes) return std::nullopt;
+    }
+  }
+
+  AttemptFailure FailureOf(WaitResult wait, const Limit& limit) const {
+    switch (wait.kind) {
+      case WaitResult::kDeadline:
+        return FailureOf(limit.cause, "");
+      case WaitResult::kCancelled:
+        return FailureOf(x_.cancellation.cause().value_or(Cause::kClientGone), "");
+      case WaitResult::kFailed:
+        return FailureOf(wait.failure, std::move(wait.detail));
+      case WaitResult::kOk:
+      case WaitResult::kEnd:
+        break;
+    }
+    return FailureOf(Cause::kInternal, "a seam reported success without a result");
+  }
+
+  AttemptFailure FailureOf(Cause cause, std::string detail) const {
+    return {.cause = cause,
+            .retry = InfoOf(cause).retry,
+            .status = answer_.head.status,
+            .detail = std::move(detail)};
+  }
+
+  const AttemptContext& x_;
+  const Instant started_;
+  Limit limit_;
+  HeldAnswer answer_;
+};
+
+}  // namespace
+
+bool MayRetry(RetryClass retry, const config::Retry& policy) {
+  switch (retry) {
+    case RetryClass::kAlways:
+      return true;
+    case RetryClass::kByPolicy:
+      return policy.retry_after_send;
+    case RetryClass::kNextKey:  // a pool has one set of credentials
+    case RetryClass::kNo:
+      return false;
+  }
+  return false;
+}
+
+AttemptOutcome RunAttempt(const AttemptContext& context, absl::string_view uri) {
+  return AttemptRun(context).Run(uri);
+}
+
+}  // namespace sluice::relay

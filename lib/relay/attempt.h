@@ -1,0 +1,84 @@
+#ifndef SLUICE_LIB_RELAY_ATTEMPT_H_
+#define SLUICE_LIB_RELAY_ATTEMPT_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "absl/strings/string_view.h"
+
+#include "lib/base/clock.h"
+#include "lib/config/config.h"
+#include "lib/dialect/dialect.h"
+#include "lib/exchange/cancellation.h"
+#include "lib/exchange/cause.h"
+#include "lib/exchange/exchange.h"
+#include "lib/exchange/message.h"
+#include "lib/exchange/seams.h"
+#include "lib/relay/body_watch.h"
+#include "lib/relay/limit.h"
+
+namespace sluice::relay {
+
+/// A body held back is at most this, and the piece that passed it. An event stream whose first
+/// event is larger is committed then: so large an event is no error that another endpoint could
+/// mend.
+inline constexpr size_t kMaxHeldBytes = size_t{64} << 10;
+
+/// An answer that is whole: one the gateway made, or an upstream's kept in case no better one
+/// comes.
+struct WholeAnswer {
+  Cause cause = Cause::kInternal;  // why an exchange ends that is answered so
+  bool by_gateway = false;
+  ResponseHead head;
+  std::string body;
+};
+
+/// One attempt that came to nothing. Nothing of it was written to the client.
+struct AttemptFailure {
+  Cause cause = Cause::kInternal;
+  RetryClass retry = RetryClass::kNo;
+  int status = 0;                          // the upstream's; 0: there was no answer
+  std::string detail = {};                 // for the record: may name addresses
+  std::string message = {};                // for the client: the upstream's own words, if any
+  std::optional<WholeAnswer> answer = {};  // the upstream's own, if worth giving to the client
+};
+
+/// An answer worth committing, held at the point where that was clear.
+struct HeldAnswer {
+  std::unique_ptr<UpstreamStream> stream;
+  ResponseHead head;  // as the upstream sent it
+  bool has_body = true;
+  BodyKind kind = BodyKind::kOpaque;
+  std::string held;               // the body so far
+  bool ended = false;             // and that is all of it
+  std::optional<Cause> standing;  // an upstream's error that is relayed as it is
+  Limit first_frame;              // when the first valid frame must have come
+};
+
+using AttemptOutcome = std::variant<HeldAnswer, AttemptFailure>;
+
+/// Whether a failure of class `retry` may be followed by another attempt (DESIGN ruling 5).
+bool MayRetry(RetryClass retry, const config::Retry& policy);
+
+/// What one attempt works with; all of it outlives the attempt.
+struct AttemptContext {
+  const Clock& clock;
+  const Cancellation& cancellation;
+  Transport& transport;
+  const config::Pool& pool;
+  const OutboundRequest& outbound;
+  dialect::Dialect dialect;
+  Limit hold_budget;   // over all attempts
+  bool others_remain;  // whether a failure could be followed by another attempt
+  Exchange& record;    // gets the stamps and the bytes read
+};
+
+/// One try at the endpoint at `uri`: connects, sends, waits for the head and holds the answer until
+/// it is worth committing. Dropping what it returns closes the connection.
+AttemptOutcome RunAttempt(const AttemptContext& context, absl::string_view uri);
+
+}  // namespace sluice::relay
+
+#endif  // SLUICE_LIB_RELAY_ATTEMPT_H_

@@ -1,0 +1,106 @@
+#include "lib/relay/live_exchange.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "lib/base/log.h"
+
+namespace sluice::relay {
+namespace {
+
+absl::string_view OrDash(absl::string_view text) { return text.empty() ? "-" : text; }
+
+std::string TtftText(const Stamps& stamps) {
+  if (!stamps.first_frame.has_value()) return "-";
+  return absl::StrCat(
+      std::chrono::duration<double, std::milli>(*stamps.first_frame - stamps.accepted).count());
+}
+
+std::string UsageText(const std::optional<Usage>& usage) {
+  if (!usage.has_value()) return "-";
+  return absl::StrCat(usage->prompt_tokens, "/", usage->completion_tokens, "/",
+                      usage->total_tokens);
+}
+
+}  // namespace
+
+LiveExchange::LiveExchange(const Clock& clock, Observer& observer, const Cancellation& cancellation,
+                           std::atomic<int>& in_flight, Instant accepted)
+    : clock_(clock), observer_(observer), cancellation_(cancellation), in_flight_(in_flight) {
+  record_.stamps.accepted = accepted;
+  in_flight_.fetch_add(1, std::memory_order_relaxed);
+}
+
+LiveExchange::~LiveExchange() { Finish(LossCause()); }
+
+void LiveExchange::Start(ExchangeInfo info) {
+  record_.info = std::make_shared<const ExchangeInfo>(std::move(info));
+  observer_.OnStarted(record_);
+}
+
+void LiveExchange::BeginAttempt(std::string endpoint) {
+  Stamps& stamps = record_.stamps;
+  stamps.upstream_connected = stamps.upstream_head = stamps.upstream_first_byte = std::nullopt;
+  Attempt attempt;
+  attempt.index = static_cast<int>(record_.attempts.size());
+  attempt.endpoint = std::move(endpoint);
+  attempt.started = clock_.Now();
+  record_.attempts.push_back(std::move(attempt));
+  observer_.OnAttempt(record_, record_.attempts.back());
+}
+
+void LiveExchange::FailAttempt(const AttemptFailure& failure) {
+  Attempt& attempt = record_.attempts.back();
+  attempt.ended = clock_.Now();
+  attempt.failure = failure.cause;
+  attempt.http_status = failure.status;
+  attempt.detail = failure.detail;
+  observer_.OnAttemptFailed(record_, attempt);
+}
+
+void LiveExchange::Commit(int http_status) {
+  record_.http_status = http_status;
+  record_.stamps.first_byte = clock_.Now();
+  observer_.OnFirstByte(record_);
+}
+
+void LiveExchange::Finish(Cause cause, absl::string_view detail) {
+  if (record_.cause.has_value()) return;
+  record_.cause = cause;
+  const bool cancelled = cancellation_.cause() == cause;
+  record_.detail = detail.empty() && cancelled ? cancellation_.detail() : std::string(detail);
+  record_.stamps.done = clock_.Now();
+  if (!record_.attempts.empty() && !record_.attempts.back().ended.has_value()) {
+    record_.attempts.back().ended = record_.stamps.done;
+  }
+  if (record_.usage.has_value()) {
+    record_.provenance = cause == Cause::kCompleted ? Provenance::kReported : Provenance::kPartial;
+  }
+  in_flight_.fetch_sub(1, std::memory_order_relaxed);
+  if (cause == Cause::kCompleted) observer_.OnDone(record_);
+  observer_.OnFinished(record_);
+  LogFinished();
+}
+
+void LiveExchange::LogFinished() const {
+  const ExchangeInfo& info = *record_.info;
+  const CauseInfo& cause = InfoOf(*record_.cause);
+  const std::string endpoint = record_.attempts.empty() ? "" : record_.attempts.back().endpoint;
+  Log(cause.level, "exchange finished",
+      {{"id", ToString(info.id)},
+       {"model", OrDash(info.model)},
+       {"pool", OrDash(info.pool)},
+       {"endpoint", OrDash(endpoint)},
+       {"attempts", record_.attempts.size()},
+       {"cause", cause.label},
+       {"status", record_.http_status},
+       {"ttft_ms", TtftText(record_.stamps)},
+       {"bytes", record_.bytes_to_client},
+       {"usage", UsageText(record_.usage)},
+       {"detail", OrDash(record_.detail)}});
+}
+
+}  // namespace sluice::relay

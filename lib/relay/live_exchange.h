@@ -1,0 +1,62 @@
+#ifndef SLUICE_LIB_RELAY_LIVE_EXCHANGE_H_
+#define SLUICE_LIB_RELAY_LIVE_EXCHANGE_H_
+
+#include <atomic>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+#include "lib/base/clock.h"
+#include "lib/exchange/cancellation.h"
+#include "lib/exchange/exchange.h"
+#include "lib/exchange/observer.h"
+#include "lib/relay/attempt.h"
+
+namespace sluice::relay {
+
+/// One exchange while it is served: its record, what its observers hear, and the guard that it
+/// finishes exactly once. What it is given must outlive it. Confined to the exchange's fiber.
+class LiveExchange {
+ public:
+  /// Counts the exchange in `in_flight` until it finishes.
+  LiveExchange(const Clock& clock, Observer& observer, const Cancellation& cancellation,
+               std::atomic<int>& in_flight, Instant accepted);
+  /// Finishes an exchange that nobody finished, as lost.
+  ~LiveExchange();
+  LiveExchange(const LiveExchange&) = delete;
+  LiveExchange& operator=(const LiveExchange&) = delete;
+
+  /// Once, before all that follows.
+  void Start(ExchangeInfo info);
+  void BeginAttempt(std::string endpoint);
+  /// The last attempt begun came to nothing.
+  void FailAttempt(const AttemptFailure& failure);
+  /// The one place where an exchange commits: nothing is retried from here on. The caller writes
+  /// the head next.
+  void Commit(int http_status);
+  /// The last phase. The first call decides; more are ignored. For a cancellation that gave its own
+  /// detail, none need be given.
+  void Finish(Cause cause, absl::string_view detail = "");
+
+  /// Why the exchange ends when its client can't be reached or it was cancelled.
+  Cause LossCause() const { return cancellation_.cause().value_or(Cause::kClientGone); }
+
+  bool cancelled() const { return cancellation_.cause().has_value(); }
+
+  Exchange& record() { return record_; }
+  Observer& observer() { return observer_; }
+  const Clock& clock() const { return clock_; }
+
+ private:
+  void LogFinished() const;
+
+  const Clock& clock_;
+  Observer& observer_;
+  const Cancellation& cancellation_;
+  std::atomic<int>& in_flight_;
+  Exchange record_;
+};
+
+}  // namespace sluice::relay
+
+#endif  // SLUICE_LIB_RELAY_LIVE_EXCHANGE_H_

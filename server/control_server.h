@@ -1,0 +1,61 @@
+#ifndef SLUICE_SERVER_CONTROL_SERVER_H_
+#define SLUICE_SERVER_CONTROL_SERVER_H_
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+#include "lib/base/clock.h"
+#include "lib/config/store.h"
+#include "lib/events/hub.h"
+#include "server/status_source.h"
+
+namespace sluice::server {
+
+/// The gRPC server of the control plane: both services, health and reflection. It has its own
+/// threads and meets the data plane only in what it is given. Publishes the store's changes to the
+/// hub. Thread-safe.
+class ControlServer {
+ public:
+  struct Options {
+    std::string address = "127.0.0.1:9090";  // "host:port" (port 0: any free one) or "unix:path"
+    std::string version = "";
+    int max_watchers = 64;
+    Duration heartbeat = std::chrono::seconds(10);
+    Duration watcher_write_limit = std::chrono::seconds(10);
+  };
+  /// All must outlive the server; the hub must outlive the store too, whose listener publishes to
+  /// it.
+  struct Deps {
+    const Clock& clock;
+    config::Store& config;
+    events::Hub& hub;
+    const StatusSource& status;
+  };
+
+  /// Listens and serves. UNAVAILABLE: the address cannot be listened on.
+  static absl::StatusOr<std::unique_ptr<ControlServer>> Start(const Options& options,
+                                                              const Deps& deps);
+  /// Shuts down without grace, unless that was done.
+  ~ControlServer();
+
+  /// The port it listens on; 1 for a Unix socket.
+  int port() const;
+
+  /// Reports NOT_SERVING, closes the hub, gives watchers the events there are and ends them,
+  /// refuses new calls; after `grace` cancels what is left. Returns when no call is left. May be
+  /// repeated.
+  void Shutdown(Duration grace);
+
+ private:
+  struct Impl;
+  explicit ControlServer(std::unique_ptr<Impl> impl);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sluice::server
+
+#endif  // SLUICE_SERVER_CONTROL_SERVER_H_

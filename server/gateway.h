@@ -1,0 +1,56 @@
+#ifndef SLUICE_SERVER_GATEWAY_H_
+#define SLUICE_SERVER_GATEWAY_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+#include "lib/base/clock.h"
+#include "lib/config/config.h"
+#include "server/status_source.h"
+
+namespace sluice::server {
+
+struct GatewayOptions {
+  std::string listen = "127.0.0.1:8080";   // clients
+  std::string control = "127.0.0.1:9090";  // operators, gRPC; also "unix:/path"
+  std::string admin = "127.0.0.1:9464";    // probes
+  int loops = 0;                           // event-loop threads; 0: one per core
+  std::optional<config::Config> config;    // none: answers 503 until one is applied
+};
+
+/// The whole daemon but for flags and signals: owns every part and joins every thread.
+/// Thread-compatible.
+class Gateway final : public StatusSource {
+ public:
+  /// Serves on return. UNAVAILABLE or INVALID_ARGUMENT: an address that could not be had.
+  /// INVALID_ARGUMENT too: a config that Validate refuses.
+  static absl::StatusOr<std::unique_ptr<Gateway>> Start(const GatewayOptions& options);
+
+  /// Ends at once what Drain has not: running exchanges end as `drained`.
+  ~Gateway() override;
+
+  /// Refuses new requests, and lets running exchanges go on: `/readyz` says 503.
+  void Drain();
+  /// Whether a drained gateway has nothing left to do.
+  bool idle() const;
+
+  int port() const;
+  int control_port() const;
+  int admin_port() const;
+
+  int64_t in_flight() const override;
+  int64_t accepted() const override;
+
+ private:
+  struct Parts;
+  explicit Gateway(const GatewayOptions& options);
+
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace sluice::server
+
+#endif  // SLUICE_SERVER_GATEWAY_H_

@@ -1,0 +1,122 @@
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+#include <signal.h>
+#include <string>
+#include <sys/resource.h>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+
+#include "lib/base/log.h"
+#include "server/config_file.h"
+#include "server/gateway.h"
+
+ABSL_FLAG(
+    std::string, config, "",
+    "proto-JSON file of sluice.control.v1.Config; without one, starts with none and answers 503");
+ABSL_FLAG(std::string, listen, "127.0.0.1:8080", "ADDRESS:PORT for clients");
+ABSL_FLAG(std::string, control, "127.0.0.1:9090", "ADDRESS:PORT or unix:PATH for operators (gRPC)");
+ABSL_FLAG(std::string, admin, "127.0.0.1:9464", "ADDRESS:PORT for /healthz and /readyz");
+ABSL_FLAG(int, loops, 0, "event-loop threads; 0: one per core");
+ABSL_FLAG(absl::Duration, drain, absl::Minutes(10),
+          "how long running exchanges may go on after SIGTERM");
+ABSL_FLAG(std::string, log_format, "text", "text or json, to standard error");
+
+namespace sluice::server {
+namespace {
+
+constexpr int kExitFailed = 1;
+constexpr int kExitBadConfig = 2;
+
+/// Blocked in every thread, and taken by main alone.
+sigset_t TerminationSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  return signals;
+}
+
+/// Waits for a termination signal, at most for `limit`; whether one came.
+bool WaitForSignal(const sigset_t& signals, timespec limit) {
+  return sigtimedwait(&signals, nullptr, &limit) > 0;
+}
+
+/// Each connection needs two descriptors; the system's soft limit is often 1024.
+void RaiseDescriptorLimit() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int Main() {
+  const std::string format = absl::GetFlag(FLAGS_log_format);
+  if (format != "text" && format != "json") {
+    std::fprintf(stderr, "sluiced: --log_format is text or json, not \"%s\"\n", format.c_str());
+    return kExitBadConfig;
+  }
+  ConfigureLog(format == "json" ? LogFormat::kJson : LogFormat::kText, LogLevel::kInfo);
+
+  GatewayOptions options;
+  options.listen = absl::GetFlag(FLAGS_listen);
+  options.control = absl::GetFlag(FLAGS_control);
+  options.admin = absl::GetFlag(FLAGS_admin);
+  options.loops = absl::GetFlag(FLAGS_loops);
+  if (options.loops < 0 || options.loops > 1024) {
+    std::fprintf(stderr, "sluiced: --loops is from 0 to 1024, not %d\n", options.loops);
+    return kExitBadConfig;
+  }
+  if (const std::string path = absl::GetFlag(FLAGS_config); !path.empty()) {
+    absl::StatusOr<config::Config> config = ReadConfigFile(path);
+    if (!config.ok()) {
+      std::fprintf(stderr, "sluiced: %s\n", std::string(config.status().message()).c_str());
+      return kExitBadConfig;
+    }
+    options.config = *std::move(config);
+  }
+
+  RaiseDescriptorLimit();
+  signal(SIGPIPE, SIG_IGN);
+  const sigset_t signals = TerminationSignals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+
+  absl::StatusOr<std::unique_ptr<Gateway>> gateway = Gateway::Start(options);
+  if (!gateway.ok()) {
+    std::fprintf(stderr, "sluiced: %s\n", std::string(gateway.status().message()).c_str());
+    return kExitFailed;
+  }
+  while (!WaitForSignal(signals, {.tv_sec = 3600, .tv_nsec = 0})) {
+  }
+
+  const absl::Time deadline = absl::Now() + absl::GetFlag(FLAGS_drain);
+  Log(LogLevel::kInfo, "draining", {{"in_flight", (*gateway)->in_flight()}});
+  (*gateway)->Drain();
+  while (!(*gateway)->idle() && absl::Now() < deadline) {
+    if (!WaitForSignal(signals, {.tv_sec = 0, .tv_nsec = 20'000'000})) continue;
+    Log(LogLevel::kWarning, "second signal: not waiting any longer");
+    break;
+  }
+  Log(LogLevel::kInfo, "stopping", {{"in_flight", (*gateway)->in_flight()}});
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+}  // namespace sluice::server
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage("an LLM streaming gateway; see README.md");
+  const std::vector<char*> rest = absl::ParseCommandLine(argc, argv);
+  if (rest.size() > 1) {
+    std::fprintf(stderr, "sluiced: unexpected argument \"%s\"; see sluiced --help\n", rest[1]);
+    return 2;
+  }
+  return sluice::server::Main();
+}

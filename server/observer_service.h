@@ -1,0 +1,77 @@
+#ifndef SLUICE_SERVER_OBSERVER_SERVICE_H_
+#define SLUICE_SERVER_OBSERVER_SERVICE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "lib/base/clock.h"
+#include "lib/base/mutex.h"
+#include "lib/config/store.h"
+#include "lib/events/hub.h"
+#include "server/status_source.h"
+#include "server/watcher.h"
+#include "sluice/control/v1/observer_service.grpc.pb.h"
+
+namespace sluice::server {
+
+/// The viewer's RPCs; their contract is in the proto. Uses gRPC's callback API: a watcher costs no
+/// thread.
+///
+/// One thread, the pump, waits for news from the hub and hands them to every idle watcher, a batch
+/// at a time; a watcher that has just been written to goes on by itself. So publishers wake at most
+/// one thread, and that at most once per kBatchInterval. The pump also sends heartbeats and ends
+/// watchers that take nothing.
+class ObserverService final : public control::v1::ObserverService::CallbackService,
+                              private Watcher::Owner {
+ public:
+  struct Options {
+    std::string version = "";
+    int max_watchers = 64;
+    Duration heartbeat = std::chrono::seconds(10);
+    Duration write_limit = std::chrono::seconds(10);  // for one response to leave for the watcher
+  };
+  /// All must outlive the service.
+  struct Deps {
+    const Clock& clock;
+    const config::Store& config;
+    events::Hub& hub;
+    const StatusSource& status;
+  };
+
+  ObserverService(Options options, const Deps& deps);
+
+  /// Closes the hub and ends all watchers with UNAVAILABLE, as soon as each has taken the events
+  /// there are; new ones at once. Does not wait for them: the server's own shutdown does. Called
+  /// exactly once.
+  void Shutdown();
+
+  grpc::ServerUnaryReactor* GetServerStatus(grpc::CallbackServerContext* context,
+                                            const control::v1::GetServerStatusRequest* request,
+                                            control::v1::ServerStatus* response) override;
+  grpc::ServerWriteReactor<control::v1::WatchEventsResponse>* WatchEvents(
+      grpc::CallbackServerContext* context,
+      const control::v1::WatchEventsRequest* request) override;
+
+ private:
+  void RunPump();
+  void OnWatcherDropped() override;
+  void OnWatcherDone(const Watcher* watcher) override;
+
+  const Options options_;
+  const Deps deps_;
+  const absl::Time start_time_;
+
+  Mutex mutex_;  // no other lock is taken while it is held
+  CondVar changed_;
+  std::vector<std::shared_ptr<Watcher>> watchers_ ABSL_GUARDED_BY(mutex_);
+  int64_t dropped_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool closing_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread pump_;
+};
+
+}  // namespace sluice::server
+
+#endif  // SLUICE_SERVER_OBSERVER_SERVICE_H_

@@ -1,0 +1,384 @@
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+
+#include "lib/dialect/dialect.h"
+
+namespace sluice::dialect {
+namespace {
+
+FrameView Read(StreamReader& reader, absl::string_view data, absl::string_view event = "") {
+  sse::Frame frame;
+  frame.data = data;
+  frame.event = event;
+  return reader.Read(frame);
+}
+
+FrameView ReadErrorLine(StreamReader& reader, absl::string_view value) {
+  sse::Frame frame;
+  frame.data = value;
+  frame.error_line = true;
+  return reader.Read(frame);
+}
+
+bool IsValid(absl::string_view data) {
+  StreamReader reader(Dialect::kNone);
+  return Read(reader, data).valid;
+}
+
+bool IsError(absl::string_view data, absl::string_view event = "") {
+  StreamReader reader(Dialect::kOpenAiChat);
+  return Read(reader, data, event).error;
+}
+
+bool IsContent(Dialect dialect, absl::string_view data) {
+  StreamReader reader(dialect);
+  return Read(reader, data).content;
+}
+
+std::string Delta(absl::string_view members) {
+  return absl::StrCat(R"({"choices":[{"index":0,"delta":{)", members,
+                      R"(},"finish_reason":null}]})");
+}
+
+/// The usage after `usage` objects of chat chunks, one each.
+std::optional<Usage> ChatUsage(std::initializer_list<absl::string_view> objects) {
+  StreamReader reader(Dialect::kOpenAiChat);
+  for (const absl::string_view object : objects) {
+    Read(reader, absl::StrCat(R"({"choices":[],"usage":)", object, "}"));
+  }
+  return reader.usage();
+}
+
+TEST(StreamReaderValidityTest, TakesAnyJsonTextAndDone) {
+  for (const absl::string_view data :
+       {"{}", "[]", " 1 ", "\"x\"", "null", "\t[DONE] ", "[DONE]", "-0.5e-3"}) {
+    EXPECT_TRUE(IsValid(data)) << data;
+  }
+}
+
+TEST(StreamReaderValidityTest, RefusesWhatIsNotOneJsonText) {
+  for (const absl::string_view data :
+       {"",         " ",        "{",        "{}{}",      "{\"a\":1,}",     "[1 2]",
+        "'a'",      "01",       "1.",       "NaN",       "[DONE]x",        "[Done]",
+        "\n[DONE]", "\"\x01\"", "\"\\x\"",  "\"\\u12\"", "\xEF\xBB\xBF{}", "// c\n1",
+        "+1",       "1e",       "\"\\ud83d"}) {
+    EXPECT_FALSE(IsValid(data)) << data;
+  }
+}
+
+TEST(StreamReaderValidityTest, RefusesTextAfterANul) {
+  EXPECT_FALSE(IsValid(absl::string_view("{}\0{}", 5)));
+  EXPECT_FALSE(IsValid(absl::string_view("{}\0", 3)));
+  EXPECT_FALSE(IsValid(absl::string_view("\"a\0b\"", 5)));
+}
+
+TEST(StreamReaderValidityTest, RefusesInvalidUtf8) {
+  for (const absl::string_view text :
+       {"\x80", "\xC0\xAF", "\xE2\x82", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xFF"}) {
+    EXPECT_FALSE(IsValid(absl::StrCat("\"", text, "\""))) << text;
+  }
+  EXPECT_TRUE(IsValid("\"\xE2\x82\xAC \xF0\x9F\xA6\x8A\""));
+}
+
+TEST(StreamReaderValidityTest, TakesHalfASurrogatePair) {
+  for (const absl::string_view text : {R"(\ud83e)", R"(\udd8a)", R"(\ud83e\ud83e)", R"(\ud83ex)",
+                                       R"(\ud83e\n)", R"(\ud83e\ud83e\udd8a)", R"(\\\ud83e)"}) {
+    EXPECT_TRUE(IsValid(absl::StrCat("[\"", text, "\"]"))) << text;
+  }
+  EXPECT_FALSE(IsValid(R"(["\ud83e\u12"])"));
+}
+
+TEST(StreamReaderValidityTest, TakesNumbersBeyondADouble) {
+  const std::string digits(1000, '9');
+  for (const std::string& number :
+       {std::string("1e400"), std::string("-1e+400"), digits, absl::StrCat("0.", digits),
+        absl::StrCat(digits, ".", digits, "E", digits)}) {
+    EXPECT_TRUE(IsValid(absl::StrCat("[", number, ",\"e\\ud83e\"]"))) << number;
+  }
+  EXPECT_FALSE(IsValid("[1e400,01]"));
+  EXPECT_FALSE(IsValid(absl::StrCat(std::string(1000, '0'), ",1e400")));
+}
+
+TEST(StreamReaderValidityTest, TakesDeepNestingButNoEndlessOne) {
+  const auto nested = [](size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+  };
+  EXPECT_TRUE(IsValid(nested(65536)));
+  EXPECT_FALSE(IsValid(nested(65537)));
+}
+
+TEST(StreamReaderValidityTest, KnowsNothingOfAnOversizeFrame) {
+  StreamReader reader(Dialect::kNone);
+  sse::Frame frame;
+  frame.oversize = true;
+  EXPECT_FALSE(reader.Read(frame).valid);
+  EXPECT_EQ(reader.End(std::nullopt), Terminal::kCleanEofWithoutDone);
+}
+
+TEST(StreamReaderUsageTest, LastOneWins) {
+  EXPECT_EQ(ChatUsage({R"({"prompt_tokens":1,"completion_tokens":2})",
+                       R"({"prompt_tokens":1,"completion_tokens":5})"}),
+            (Usage{1, 5, 6, {}, {}}));
+}
+
+TEST(StreamReaderUsageTest, LastOneWinsInOneObjectToo) {
+  StreamReader reader(Dialect::kOpenAiChat);
+  Read(reader, R"({"usage":{"prompt_tokens":1,"total_tokens":9},"usage":{"prompt_tokens":2}})");
+  EXPECT_EQ(reader.usage(), (Usage{2, 0, 2, {}, {}}));
+}
+
+TEST(StreamReaderUsageTest, NullAndEmptyChangeNothing) {
+  const absl::string_view good = R"({"prompt_tokens":1})";
+  for (const absl::string_view nothing :
+       {"null", "{}", "5", "[1]", "\"x\"", R"({"other":1})", R"({"prompt_tokens":null})"}) {
+    EXPECT_EQ(ChatUsage({nothing}), std::nullopt) << nothing;
+    EXPECT_EQ(ChatUsage({good, nothing}), (Usage{1, 0, 1, {}, {}})) << nothing;
+  }
+}
+
+TEST(StreamReaderUsageTest, OneBadCountMakesTheObjectUnusable) {
+  for (const absl::string_view bad : {"-1", "1.0", "1e2", "\"7\"", "true", "{}", "[1]",
+                                      "9007199254740992", "18446744073709551617", "1e400", "-0"}) {
+    const std::string object = absl::StrCat(R"({"prompt_tokens":3,"completion_tokens":)", bad, "}");
+    EXPECT_EQ(ChatUsage({R"({"prompt_tokens":1})", object}), (Usage{1, 0, 1, {}, {}})) << bad;
+  }
+  EXPECT_EQ(ChatUsage({R"({"prompt_tokens":9007199254740991})"})->prompt_tokens, 9007199254740991);
+}
+
+TEST(StreamReaderUsageTest, ABadDetailIsOnlyAbsent) {
+  EXPECT_EQ(ChatUsage({R"({"prompt_tokens":3,"prompt_tokens_details":{"cached_tokens":-1},)"
+                       R"("completion_tokens_details":{"reasoning_tokens":2.5}})"}),
+            (Usage{3, 0, 3, {}, {}}));
+}
+
+TEST(StreamReaderUsageTest, KeepsZerosAndAGivenTotal) {
+  EXPECT_EQ(ChatUsage({R"({"prompt_tokens":0,"completion_tokens":0})"}), (Usage{0, 0, 0, {}, {}}));
+  EXPECT_EQ(ChatUsage({R"({"prompt_tokens":1,"completion_tokens":1,"total_tokens":5})"}),
+            (Usage{1, 1, 5, {}, {}}));
+}
+
+TEST(StreamReaderUsageTest, ReadsDetails) {
+  EXPECT_EQ(
+      ChatUsage({R"({"prompt_tokens":9,"prompt_tokens_details":{"cached_tokens":4},)"
+                 R"("reasoning_tokens":7,"completion_tokens_details":{"reasoning_tokens":2}})"}),
+      (Usage{9, 0, 9, 4, 2}));
+  EXPECT_EQ(ChatUsage({R"({"prompt_tokens":9,"reasoning_tokens":7})"}), (Usage{9, 0, 9, {}, 7}));
+}
+
+TEST(StreamReaderUsageTest, IsNeverNestedNorText) {
+  StreamReader reader(Dialect::kOpenAiChat);
+  Read(reader, R"({"choices":[{"usage":{"prompt_tokens":1}}],"x":{"usage":{"prompt_tokens":1}}})");
+  Read(reader, R"({"x":{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"usage":{"prompt_tokens":1}}}}}}}}}})");
+  Read(reader, R"([{"usage":{"prompt_tokens":1}}])");
+  Read(reader, R"({"usage":[{"prompt_tokens":1}],"response":{"usage":{"prompt_tokens":1}}})");
+  Read(reader, Delta(R"("content":"\"usage\":{\"prompt_tokens\":1}")"));
+  EXPECT_EQ(reader.usage(), std::nullopt);
+}
+
+TEST(StreamReaderUsageTest, AnthropicCountsReplaceEachOther) {
+  StreamReader reader(Dialect::kAnthropicMessages);
+  EXPECT_TRUE(Read(reader, R"({"type":"message_start","message":{"usage":{"input_tokens":20,)"
+                           R"("cache_read_input_tokens":3,"output_tokens":1}}})")
+                  .usage_changed);
+  EXPECT_FALSE(Read(reader, R"({"type":"message_delta","delta":{},"usage":{"output_tokens":-5}})")
+                   .usage_changed);
+  EXPECT_TRUE(
+      Read(reader, R"({"type":"message_delta","usage":{"output_tokens":12}})").usage_changed);
+  EXPECT_FALSE(Read(reader, R"({"type":"other","usage":{"output_tokens":99}})").usage_changed);
+  EXPECT_EQ(reader.usage(), (Usage{23, 12, 35, 3, {}}));
+}
+
+TEST(StreamReaderErrorTest, IsANonEmptyErrorMember) {
+  EXPECT_TRUE(IsError(R"({"error":{"message":"m"}})"));
+  EXPECT_TRUE(IsError(R"({"error":"m"})"));
+  EXPECT_TRUE(IsError(R"([{"error":{"code":1}}])"));
+  EXPECT_TRUE(IsError(R"({"object":"error"})"));
+  EXPECT_TRUE(IsError(R"({"type":"error"})"));
+  EXPECT_TRUE(IsError(R"({"type":"response.failed"})"));
+  EXPECT_TRUE(IsError(R"({"choices":[{"finish_reason":"error"}]})"));
+  EXPECT_TRUE(IsError("not JSON", "error"));
+  EXPECT_TRUE(IsError("{}", "error"));
+}
+
+TEST(StreamReaderErrorTest, IsNothingEmptyOrNested) {
+  for (const absl::string_view data :
+       {R"({"error":null})", R"({"error":{}})", R"({"error":""})", R"({"error":false})",
+        R"({"error":5})", R"({"error":{"message":"m"},"error":null})", R"([{},{"error":"m"}])",
+        R"([[{"error":"m"}]])", R"({"x":{"error":"m"}})", R"({"object":"chat"})",
+        R"({"choices":[{"delta":{"content":"error"}}]})"}) {
+    EXPECT_FALSE(IsError(data)) << data;
+  }
+}
+
+TEST(StreamReaderErrorTest, TakesTheFirst) {
+  StreamReader reader(Dialect::kOpenAiChat);
+  Read(reader, R"({"error":{"message":"first","type":"t","code":429}})");
+  EXPECT_TRUE(Read(reader, R"({"error":"second","error_type":"u"})").error);
+  EXPECT_EQ(reader.error()->message, "first");
+  EXPECT_EQ(reader.error()->type, "t");
+  EXPECT_EQ(reader.error()->code, "429");
+  Read(reader, "[DONE]");
+  EXPECT_EQ(reader.End(std::nullopt), Terminal::kErrorEvent);
+}
+
+TEST(StreamReaderErrorTest, ReadsErrorLines) {
+  for (const absl::string_view value : {R"({"error":{"message":"m"}})", R"({"message":"m"})"}) {
+    StreamReader reader(Dialect::kOpenAiChat);
+    EXPECT_TRUE(ReadErrorLine(reader, value).error);
+    EXPECT_EQ(reader.error()->message, "m");
+  }
+  for (const absl::string_view value : {"{}", "{", R"([{"error":"m"}])"}) {
+    StreamReader reader(Dialect::kOpenAiChat);
+    EXPECT_FALSE(ReadErrorLine(reader, value).error) << value;
+  }
+}
+
+TEST(StreamReaderEndTest, NothingCountsAfterTheMarker) {
+  StreamReader reader(Dialect::kOpenAiChat);
+  EXPECT_TRUE(Read(reader, "[DONE]").done);
+  EXPECT_FALSE(Read(reader, "[DONE]").done);
+  EXPECT_FALSE(Read(reader, R"({"error":"m","usage":{"prompt_tokens":1}})").error);
+  EXPECT_FALSE(ReadErrorLine(reader, R"({"error":"m"})").error);
+  EXPECT_FALSE(Read(reader, Delta(R"("content":"x")")).content);
+  EXPECT_TRUE(Read(reader, Delta(R"("content":"x")")).valid);
+  EXPECT_EQ(reader.usage(), std::nullopt);
+  EXPECT_EQ(reader.End("data"), Terminal::kCleanDone);
+}
+
+TEST(StreamReaderEndTest, DoneIsNoMarkerWhereTheDialectHasItsOwn) {
+  for (const Dialect dialect : {Dialect::kOpenAiResponses, Dialect::kAnthropicMessages}) {
+    StreamReader reader(dialect);
+    const FrameView view = Read(reader, "[DONE]");
+    EXPECT_TRUE(view.valid);
+    EXPECT_FALSE(view.done);
+    EXPECT_EQ(reader.End(std::nullopt), Terminal::kTruncated);
+  }
+}
+
+TEST(StreamReaderEndTest, NeedsAFinishOfEveryChoiceSeen) {
+  StreamReader reader(Dialect::kOpenAiChat);
+  EXPECT_EQ(reader.End(std::nullopt), Terminal::kTruncated);
+  Read(reader, R"({"choices":[{"finish_reason":"stop"},{"index":2}]})");
+  EXPECT_EQ(reader.End(std::nullopt), Terminal::kTruncated);
+  Read(reader, R"({"choices":[{"finish_reason":"length","index":2}]})");
+  EXPECT_EQ(reader.End(std::nullopt), Terminal::kCleanEofWithoutDone);
+  EXPECT_EQ(reader.finish_reason(), "stop");
+}
+
+TEST(StreamReaderEndTest, TakesTheLastChoicesOfOneFrame) {
+  StreamReader reader(Dialect::kOpenAiChat);
+  Read(reader, R"({"choices":[{"finish_reason":"error"},{"index":1}],"choices":[{"index":0}]})");
+  EXPECT_EQ(reader.error(), std::nullopt);
+  EXPECT_EQ(reader.finish_reason(), "");
+  Read(reader, R"({"choices":[{"finish_reason":"stop"}]})");
+  EXPECT_EQ(reader.End(std::nullopt), Terminal::kCleanEofWithoutDone);
+}
+
+TEST(StreamReaderEndTest, SeesTheChoicesOfEachFrameThatLooksAlike) {
+  StreamReader reader(Dialect::kOpenAiChat);
+  Read(reader, R"({"choices":[{"index":0,"text":"a"}],"created":1})");
+  Read(reader, R"({"choices":[{"index":1,"text":"a"}],"created":1})");
+  Read(reader, R"({"choices":[{"index":0,"finish_reason":"stop"}]})");
+  EXPECT_EQ(reader.End(std::nullopt), Terminal::kTruncated);
+}
+
+TEST(StreamReaderEndTest, ForgivesATailThatSpellsDone) {
+  StreamReader reader(Dialect::kOpenAiChat);
+  Read(reader, R"({"choices":[{"finish_reason":"stop"}]})");
+  EXPECT_EQ(reader.End(std::nullopt), Terminal::kCleanEofWithoutDone);
+  EXPECT_EQ(reader.End(" [DONE]"), Terminal::kCleanEofWithoutDone);
+  EXPECT_EQ(reader.End(""), Terminal::kTruncated);
+  EXPECT_EQ(reader.End("[DONE"), Terminal::kTruncated);
+}
+
+TEST(StreamReaderEndTest, FollowsNoMoreChoicesThanCanBeAskedFor) {
+  StreamReader reader(Dialect::kOpenAiChat);
+  Read(reader, R"({"choices":[{"index":127},{"index":128},{"index":9007199254740991}]})");
+  Read(reader, R"({"choices":[{"index":127,"finish_reason":"stop"}]})");
+  EXPECT_EQ(reader.End(std::nullopt), Terminal::kCleanEofWithoutDone);
+}
+
+TEST(StreamReaderContentTest, IsTextReasoningOrAToolCall) {
+  for (const absl::string_view members :
+       {R"("content":"x")", R"("reasoning_content":"x")", R"("reasoning":"x")", R"("refusal":"x")",
+        R"("tool_calls":[{"index":0}])", R"("function_call":{"name":"f"})",
+        R"("content":[{"type":"text"}])"}) {
+    EXPECT_TRUE(IsContent(Dialect::kOpenAiChat, Delta(members))) << members;
+  }
+  EXPECT_TRUE(IsContent(Dialect::kOpenAiCompletions, R"({"choices":[{"text":"x"}]})"));
+  EXPECT_TRUE(
+      IsContent(Dialect::kOpenAiResponses, R"({"type":"response.output_text.delta","delta":"x"})"));
+  for (const absl::string_view delta :
+       {R"({"text":"x"})", R"({"thinking":"x"})", R"({"partial_json":"x"})"}) {
+    EXPECT_TRUE(IsContent(Dialect::kAnthropicMessages,
+                          absl::StrCat(R"({"type":"content_block_delta","delta":)", delta, "}")));
+  }
+  EXPECT_TRUE(IsContent(Dialect::kAnthropicMessages, R"({"content_block":{"type":"tool_use"}})"));
+}
+
+TEST(StreamReaderContentTest, IsNothingEmpty) {
+  for (const absl::string_view members :
+       {"", R"("role":"assistant","content":"")", R"("content":null)", R"("tool_calls":[])",
+        R"("function_call":null)", R"("content":[])", R"("role":"x")"}) {
+    EXPECT_FALSE(IsContent(Dialect::kOpenAiChat, Delta(members))) << members;
+  }
+  EXPECT_FALSE(
+      IsContent(Dialect::kAnthropicMessages, R"({"content_block":{"type":"text","text":""}})"));
+}
+
+// A frame like the one before it is recognised without parsing: only what may differ may differ.
+TEST(StreamReaderShapeTest, SeesContentComeAndGo) {
+  StreamReader reader(Dialect::kOpenAiChat);
+  EXPECT_FALSE(Read(reader, Delta(R"("content":"")")).content);
+  EXPECT_TRUE(Read(reader, Delta(R"("content":"x")")).content);
+  EXPECT_FALSE(Read(reader, Delta(R"("content":"")")).content);
+}
+
+TEST(StreamReaderShapeTest, SeesInvalidTextInAFrameThatLooksAlike) {
+  StreamReader reader(Dialect::kOpenAiChat);
+  const auto valid = [&](absl::string_view text) {
+    EXPECT_TRUE(Read(reader, Delta(R"("content":"x")")).valid);
+    return Read(reader, Delta(absl::StrCat(R"("content":")", text, "\""))).valid;
+  };
+  for (const absl::string_view text : {"", "a\xC3\xA9", R"(\"\\\/\b\f\n\r\t)", R"(\u00e9\ud83e)"}) {
+    EXPECT_TRUE(valid(text)) << text;
+  }
+  for (const absl::string_view text :
+       {"\n", "\x80", "\xED\xA0\x80", R"(\x)", R"(\u12)", R"(\u00g0)", "\\"}) {
+    EXPECT_FALSE(valid(text)) << text;
+  }
+}
+
+TEST(StreamReaderShapeTest, SeesWhatATextThatEndsEarlyBringsIn) {
+  StreamReader reader(Dialect::kOpenAiChat);
+  Read(reader, Delta(R"("content":"x")"));
+  EXPECT_TRUE(
+      Read(reader, R"({"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":"error"}]})")
+          .error);
+  Read(reader, R"({"choices":[],"created":1})");
+  EXPECT_FALSE(Read(reader, R"({"choices":[],"created":01})").valid);
+  EXPECT_TRUE(Read(reader, R"({"choices":[],"created":2.5})").valid);
+  EXPECT_TRUE(
+      Read(reader, R"({"choices":[],"created":1,"usage":{"prompt_tokens":1}})").usage_changed);
+  EXPECT_FALSE(Read(reader, R"({"choices":[],"created":1} x)").valid);
+  EXPECT_FALSE(Read(reader, R"({"choices":[],"created":)").valid);
+}
+
+TEST(StreamReaderShapeTest, SeesAnErrorNameOnAFrameThatLooksAlike) {
+  StreamReader reader(Dialect::kOpenAiChat);
+  Read(reader, Delta(R"("content":"x")"));
+  EXPECT_TRUE(Read(reader, Delta(R"("content":"y")"), "error").error);
+}
+
+TEST(StreamReaderShapeTest, SeesEachUsageOfFramesThatLookAlike) {
+  StreamReader reader(Dialect::kOpenAiChat);
+  for (int i = 1; i <= 3; ++i) {
+    EXPECT_TRUE(
+        Read(reader, R"({"choices":[],"created":1,"usage":{"prompt_tokens":1}})").usage_changed);
+  }
+}
+
+}  // namespace
+}  // namespace sluice::dialect

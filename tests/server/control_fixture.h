@@ -1,0 +1,101 @@
+#ifndef SLUICE_TESTS_SERVER_CONTROL_FIXTURE_H_
+#define SLUICE_TESTS_SERVER_CONTROL_FIXTURE_H_
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "grpcpp/grpcpp.h"
+#include "gtest/gtest.h"
+
+#include "lib/base/clock.h"
+#include "lib/config/store.h"
+#include "lib/events/hub.h"
+#include "server/control_server.h"
+#include "sluice/control/v1/control_service.grpc.pb.h"
+#include "sluice/control/v1/observer_service.grpc.pb.h"
+
+namespace sluice::server {
+
+namespace pb = ::sluice::control::v1;
+
+/// A control server on a port of its own and a real channel to it.
+class ControlServerTest : public ::testing::Test {
+ protected:
+  class FixedStatus final : public StatusSource {
+   public:
+    int64_t in_flight() const override { return 3; }
+    int64_t accepted() const override { return 10; }
+  };
+
+  ControlServer::Deps deps() { return {clock_, store_, *hub_, status_}; }
+
+  /// `options.address` is replaced by a free port unless it names a Unix socket.
+  void Start(ControlServer::Options options = {}, size_t ring_capacity = 65536) {
+    hub_ = std::make_unique<events::Hub>(events::Hub::Options{ring_capacity});
+    if (options.address.rfind("unix:", 0) != 0) options.address = "127.0.0.1:0";
+    auto server = ControlServer::Start(options, deps());
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    grpc::ChannelArguments arguments;
+    arguments.SetMaxReceiveMessageSize(-1);
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    channel_ = grpc::CreateCustomChannel(options.address == "127.0.0.1:0"
+                                             ? absl::StrCat("127.0.0.1:", server_->port())
+                                             : options.address,
+                                         grpc::InsecureChannelCredentials(), arguments);
+    control_ = pb::ControlService::NewStub(channel_);
+    observer_ = pb::ObserverService::NewStub(channel_);
+  }
+
+  pb::Config GetConfig() {
+    grpc::ClientContext context;
+    pb::Config config;
+    const grpc::Status status = control_->GetConfig(&context, {}, &config);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return config;
+  }
+
+  pb::ServerStatus GetServerStatus() {
+    grpc::ClientContext context;
+    pb::ServerStatus server_status;
+    const grpc::Status status = observer_->GetServerStatus(&context, {}, &server_status);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return server_status;
+  }
+
+  /// Publishes chunks that carry `count` numbers, from the one after the last.
+  void Publish(int count) {
+    for (int i = 0; i < count; ++i) {
+      events::Event event;
+      event.what = events::Chunk{.index = next_number_++};
+      hub_->Publish(std::move(event));
+    }
+  }
+
+  /// Waits for what another thread brings about; false after a minute.
+  static bool Eventually(const std::function<bool()>& holds) {
+    for (int i = 0; i < 60'000; ++i) {
+      if (holds()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return false;
+  }
+
+  SystemClock clock_;
+  FixedStatus status_;
+  std::unique_ptr<events::Hub> hub_;
+  config::Store store_{clock_};
+  std::unique_ptr<ControlServer> server_;
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<pb::ControlService::Stub> control_;
+  std::unique_ptr<pb::ObserverService::Stub> observer_;
+  uint64_t next_number_ = 0;
+};
+
+}  // namespace sluice::server
+
+#endif  // SLUICE_TESTS_SERVER_CONTROL_FIXTURE_H_
