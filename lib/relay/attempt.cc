@@ -138,7 +138,8 @@ class AttemptRun {
       const bool commented = splitter.comments() > 0;
       const Instant until = commented ? std::min(keepalive_at, limit_.at) : limit_.at;
       absl::string_view piece;
-      WaitResult wait = ReadBody(until, &piece);
+      bool last = false;
+      WaitResult wait = ReadBody(until, &piece, &last);
       if (wait.kind == WaitResult::kDeadline && until < limit_.at) return std::nullopt;
       if (wait.kind == WaitResult::kEnd) {
         answer_.ended = true;
@@ -161,9 +162,11 @@ class AttemptRun {
 
   Failure HoldUntilFirstPiece() {
     absl::string_view piece;
-    WaitResult wait = ReadBody(limit_.at, &piece);
+    bool last = false;
+    WaitResult wait = ReadBody(limit_.at, &piece, &last);
     if (wait.kind == WaitResult::kOk) {
       answer_.held = std::string(piece);
+      answer_.ended = last;
     } else if (wait.kind == WaitResult::kEnd) {
       answer_.ended = true;
     } else {
@@ -172,9 +175,8 @@ class AttemptRun {
     return std::nullopt;
   }
 
-  WaitResult ReadBody(Instant deadline, absl::string_view* piece) {
-    bool last = false;
-    WaitResult wait = answer_.stream->ReadBody(deadline, piece, &last);
+  WaitResult ReadBody(Instant deadline, absl::string_view* piece, bool* last) {
+    WaitResult wait = answer_.stream->ReadBody(deadline, piece, last);
     if (wait.kind == WaitResult::kOk) {
       std::optional<Instant>& stamp = x_.record.stamps.upstream_first_byte;
       if (!stamp.has_value()) stamp = x_.clock.Now();
@@ -189,7 +191,8 @@ class AttemptRun {
     const Instant until = std::min(limit_.at, x_.clock.Now() + kErrorBodyPatience);
     while (true) {
       absl::string_view piece;
-      const WaitResult wait = ReadBody(until, &piece);
+      bool last = false;
+      const WaitResult wait = ReadBody(until, &piece, &last);
       if (wait.kind == WaitResult::kEnd) return kept;
       if (wait.kind != WaitResult::kOk) return std::nullopt;
       kept.body.append(piece.data(), piece.size());

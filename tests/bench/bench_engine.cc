@@ -5,7 +5,7 @@
 // Each request says what it wants in its query, which every proxy passes on unchanged:
 //   events=N       events in the stream, before [DONE]
 //   interval_us=N  between two writes; 0: as fast as the socket takes them
-//   bytes=N        size of one event, at least 64
+//   bytes=N        size of one event, at least what its fields need
 //   burst=N        events in one write
 //   unary=N        instead: a JSON answer of N bytes with its length
 
@@ -32,6 +32,9 @@
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 
 namespace {
 
@@ -168,7 +171,7 @@ class Engine {
     stream.streaming = true;
     stream.events_left = Parameter(head, "events", 100);
     stream.interval_ns = Parameter(head, "interval_us", 0) * 1000;
-    stream.event_bytes = std::max<int64_t>(64, Parameter(head, "bytes", 180));
+    stream.event_bytes = std::max<int64_t>(0, Parameter(head, "bytes", 180));
     stream.burst = std::max<int64_t>(1, Parameter(head, "burst", 1));
     stream.unsent =
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -195,18 +198,17 @@ class Engine {
     Flush(stream);
   }
 
+  /// One chunk with one event, as chat engines send them; `created` carries the time.
   static void AppendEvent(Stream& stream) {
-    char event[128];
-    const int fixed = std::snprintf(event, sizeof event,
-                                    "data: {\"t\":%lld,\"choices\":[{\"delta\":{\"content\":\"",
-                                    static_cast<long long>(NowNs()));
-    const size_t pad = static_cast<size_t>(std::max<int64_t>(0, stream.event_bytes - fixed - 7));
-    char size[24];
-    std::snprintf(size, sizeof size, "%zx\r\n", static_cast<size_t>(fixed) + pad + 7);
-    stream.unsent += size;
-    stream.unsent.append(event, static_cast<size_t>(fixed))
-        .append(pad, 'x')
-        .append("\"}}]}\n\n\r\n");
+    constexpr absl::string_view kTail = "\"},\"finish_reason\":null}]}\n\n";
+    const std::string head =
+        absl::StrCat("data: {\"created\":", NowNs(),
+                     ",\"id\":\"b\",\"object\":\"chat.completion.chunk\",\"model\":\"m\","
+                     "\"choices\":[{\"index\":0,\"delta\":{\"content\":\"");
+    const size_t fixed = head.size() + kTail.size();
+    const size_t padding = std::max(static_cast<size_t>(stream.event_bytes), fixed) - fixed;
+    absl::StrAppend(&stream.unsent, absl::Hex(fixed + padding), "\r\n", head,
+                    std::string(padding, 'x'), kTail, "\r\n");
   }
 
   /// Whether all was sent.

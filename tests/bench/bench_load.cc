@@ -221,10 +221,10 @@ class Load {
     size_t at = 0;
     for (size_t end; (end = stream.tail.find("\n\n", at)) != std::string::npos; at = end + 2) {
       const char* event = stream.tail.data() + at;
-      if (std::strncmp(event, "data: {\"t\":", 11) == 0) {
+      if (std::strncmp(event, "data: {\"created\":", 17) == 0) {
         if (!stream.first_seen) first_.Add(now - stream.sent);
         stream.first_seen = true;
-        if (now >= counted_from_) transit_.Add(now - std::strtoll(event + 11, nullptr, 10));
+        if (now >= counted_from_) transit_.Add(now - std::strtoll(event + 17, nullptr, 10));
       } else if (std::strncmp(event, "data: [DONE]", 12) != 0) {
         ++errors_;
       }
