@@ -29,7 +29,10 @@ ClientConnection::Incoming ClientConnection::ReadRequest(const RequestParser::Li
   const Instant idle_since = Now();
   if (unparsed_.empty()) {
     const Duration patience = first_request_ ? limits_.head : limits_.keep_alive;
-    if (socket_.WaitReadable(idle_since + patience) != Wake::kReady) return incoming;
+    idle_ = true;
+    const Wake wake = socket_.WaitReadable(idle_since + patience);
+    idle_ = false;
+    if (wake != Wake::kReady) return incoming;
   }
   RequestParser parser(limits);
   const Instant head_deadline = (first_request_ ? idle_since : Now()) + limits_.head;
@@ -145,8 +148,8 @@ ClientSink::Result ClientConnection::Write(absl::Span<iovec> parts, Duration sta
 void ClientConnection::LingerAndClose() {
   ::shutdown(socket_.fd(), SHUT_WR);
   const Instant deadline = Now() + kLinger;
-  const runtime::BufferPool::Lease buffer = runtime::Loop::Current()->buffers().Take();
   while (Now() < deadline && socket_.WaitReadable(deadline, Interrupts::kHeedNew) == Wake::kReady) {
+    const runtime::BufferPool::Lease buffer = runtime::Loop::Current()->buffers().Take();
     const ssize_t got = socket_.Read(buffer.data(), buffer.size());
     if (got == 0 || (got < 0 && errno != EAGAIN)) return;
   }

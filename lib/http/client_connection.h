@@ -57,6 +57,8 @@ class ClientConnection {
   /// would reset the connection and take the answer with it (RFC 9112 section 9.6).
   void LingerAndClose();
 
+  /// Whether it waits for the first byte of a request: to end it now loses nothing.
+  bool idle() const { return idle_; }
   runtime::Socket& socket() { return socket_; }
   const std::string& peer() const { return peer_; }
 
@@ -71,6 +73,7 @@ class ClientConnection {
   const ReadLimits& limits_;
   std::string unparsed_;  // read, but not taken by a parser
   bool first_request_ = true;
+  bool idle_ = false;
 };
 
 }  // namespace sluice::http

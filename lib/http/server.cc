@@ -90,7 +90,7 @@ struct Server::LoopState {
   explicit LoopState(runtime::Loop* l) : loop(l) {}
 
   struct Running {
-    runtime::Interrupter interrupter;      // of its fiber, for the wait between two requests
+    runtime::Interrupter interrupter;      // of its fiber
     Cancellation* cancellation = nullptr;  // of the exchange under way, if one is
   };
 
@@ -226,7 +226,7 @@ void Server::Drain() {
     state->loop->Post([state = state.get()] {
       if (state->acceptor != nullptr) state->acceptor->Fire();
       for (const auto& [connection, running] : state->running) {
-        if (running.cancellation == nullptr) running.interrupter.Fire();
+        if (connection->idle()) running.interrupter.Fire();
       }
     });
   }

@@ -35,7 +35,7 @@ Loop::Loop(LoopOptions options)
       epoll_fd_(::epoll_create1(EPOLL_CLOEXEC)),
       wake_fd_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
   if (epoll_fd_ < 0 || wake_fd_ < 0) FailToStart("epoll_create1 or eventfd");
-  Watch(wake_fd_, nullptr);
+  if (!Watch(wake_fd_, nullptr)) FailToStart("epoll_ctl");
 }
 
 Loop::~Loop() {
@@ -46,11 +46,11 @@ Loop::~Loop() {
 
 Loop* Loop::Current() { return current_loop; }
 
-void Loop::Watch(int fd, Socket* socket) {
+bool Loop::Watch(int fd, Socket* socket) {
   epoll_event event{};
   event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
   event.data.ptr = socket;
-  if (::epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, fd, &event) != 0) FailToStart("epoll_ctl");
+  return ::epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
 void Loop::Run() {

@@ -69,7 +69,8 @@ class Loop {
   friend Wake SleepUntil(Instant, Interrupts);
   friend void ReleaseUnusedStack();
 
-  void Watch(int fd, Socket* socket);
+  /// False: the system has no memory for it.
+  bool Watch(int fd, Socket* socket);
   /// Suspends the running fiber until Schedule or the deadline; a new interrupt ends it if
   /// `interruptible`.
   Wake Suspend(Instant deadline, bool interruptible);

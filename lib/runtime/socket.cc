@@ -12,7 +12,10 @@
 
 namespace sluice::runtime {
 
-Socket::Socket(int fd) : fd_(fd), loop_(*Loop::Current()) { loop_.Watch(fd_, this); }
+Socket::Socket(int fd) : fd_(fd), loop_(*Loop::Current()) {
+  // Nothing would wake who waits for it: let it look broken, which ends its use.
+  if (!loop_.Watch(fd_, this)) hung_up_ = true;
+}
 
 Socket::~Socket() { ::close(fd_); }
 

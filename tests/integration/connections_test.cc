@@ -124,6 +124,21 @@ TEST_F(ConnectionsTest, LetsARunningStreamEndWhileItDrains) {
   EXPECT_TRUE(Eventually([&] { return gateway_->idle(); }));
 }
 
+TEST_F(ConnectionsTest, AnswersARequestThatWasHalfReadWhenTheDrainBegan) {
+  StartBoth();
+  engine_->AnswerAll(Script().Json("{}"));
+  RawClient client = Connect();
+  const std::string request = ChatRequest(false, "Expect: 100-continue\r\n");
+  const size_t head_bytes = request.find("\r\n\r\n") + 4;
+  ASSERT_TRUE(client.Send(request.substr(0, head_bytes)).ok());
+  ASSERT_EQ(client.ReadResponse().value_or(RawResponse()).status, 100)
+      << "the gateway reads the body";
+  gateway_->Drain();
+  ASSERT_TRUE(client.Send(request.substr(head_bytes)).ok());
+  EXPECT_EQ(client.ReadResponse().value_or(RawResponse()).status, 200);
+  EXPECT_TRUE(client.ReadToEnd().ok());
+}
+
 TEST_F(ConnectionsTest, EndsARunningStreamInItsDialectWhenItStops) {
   StartBoth();
   engine_->Enqueue(Script().SseHead().Chunk(ContentEvent("a")).Hold());
