@@ -1,6 +1,7 @@
 #include "lib/runtime/stack.h"
 
 #include <cstdint>
+#include <sanitizer/asan_interface.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -23,6 +24,8 @@ Stack::Stack(size_t size) : size_((size + PageSize() - 1) / PageSize() * PageSiz
     return;
   }
   bottom_ = static_cast<char*>(region) + PageSize();
+  // AddressSanitizer may still hold marks of a stack that was mapped here before.
+  ASAN_UNPOISON_MEMORY_REGION(bottom_, size_);
 }
 
 Stack::~Stack() {
