@@ -28,7 +28,7 @@ std::unique_ptr<runtime::Socket> UpstreamPool::Take(const std::string& authority
 }
 
 void UpstreamPool::Put(const std::string& authority, std::unique_ptr<runtime::Socket> socket) {
-  if (closed_ || socket->readable()) return;
+  if (closed_) return;
   std::vector<Idle>& idle = idle_[authority];
   if (idle.size() == kMaxIdlePerAuthority) return;
   idle.push_back({std::move(socket), Now()});

@@ -44,7 +44,34 @@ TEST_F(ConnectionsTest, AnswersPipelinedRequestsInOrder) {
   EXPECT_EQ(client.ReadResponse().value_or(RawResponse()).body, R"({"second":2})");
 }
 
-TEST_F(ConnectionsTest, SendsARequestOnceMoreWhenItsReusedConnectionWasClosed) {
+TEST_F(ConnectionsTest, SendsARequestOnceMoreWhenItsReusedConnectionDiedUnanswered) {
+  StartBoth();
+  engine_->Enqueue(Script().Json(R"({"first":1})"));
+  engine_->Enqueue(Script().Fin());
+  engine_->Enqueue(Script().Json(R"({"second":2})"));
+  RawClient client = Connect();
+  ASSERT_TRUE(client.Send(ChatRequest(false)).ok());
+  EXPECT_EQ(client.ReadResponse().value_or(RawResponse()).body, R"({"first":1})");
+  ASSERT_TRUE(client.Send(ChatRequest(false)).ok());
+  EXPECT_EQ(client.ReadResponse().value_or(RawResponse()).body, R"({"second":2})");
+  EXPECT_EQ(engine_->counts().accepted, 2u);
+}
+
+TEST_F(ConnectionsTest, SendsNoRequestThirdTime) {
+  StartBoth();
+  engine_->Enqueue(Script().Json("{}"));
+  engine_->Enqueue(Script().Fin());
+  engine_->Enqueue(Script().Fin());
+  engine_->Enqueue(Script().Json("{}"));
+  RawClient client = Connect();
+  ASSERT_TRUE(client.Send(ChatRequest(false)).ok());
+  EXPECT_EQ(client.ReadResponse().value_or(RawResponse()).status, 200);
+  ASSERT_TRUE(client.Send(ChatRequest(false)).ok());
+  EXPECT_EQ(client.ReadResponse().value_or(RawResponse()).status, 502);
+  EXPECT_EQ(engine_->counts().requests, 3u);
+}
+
+TEST_F(ConnectionsTest, FailsNoRequestWhileTheUpstreamClosesIdleConnections) {
   ScriptedEngine::Options options;
   options.keep_alive = std::chrono::milliseconds(0);
   engine_ = StartEngine(options);
@@ -73,6 +100,20 @@ TEST_F(ConnectionsTest, DoesNotReuseAnUpstreamConnectionWithStrayBytes) {
   ASSERT_TRUE(client.Send(ChatRequest(false)).ok());
   EXPECT_EQ(client.ReadResponse().value_or(RawResponse()).body, "{}");
   EXPECT_EQ(engine_->counts().accepted, 2u);
+}
+
+TEST_F(ConnectionsTest, DoesNotReuseAnUpstreamConnectionThatSpokeWhileItWasIdle) {
+  StartBoth();
+  engine_->Enqueue(
+      Script().Json("{}").Gate("stray").Raw("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison"));
+  engine_->Enqueue(Script().Json("{}"));
+  RawClient client = Connect();
+  ASSERT_TRUE(client.Send(ChatRequest(false)).ok());
+  EXPECT_EQ(client.ReadResponse().value_or(RawResponse()).body, "{}");
+  engine_->OpenGate("stray");
+  ASSERT_TRUE(engine_->WaitForAnswered(1));
+  ASSERT_TRUE(client.Send(ChatRequest(false)).ok());
+  EXPECT_EQ(client.ReadResponse().value_or(RawResponse()).body, "{}");
 }
 
 TEST_F(ConnectionsTest, ClosesBehindAnAnswerOfItsOwn) {
