@@ -146,6 +146,13 @@ pb::Pool ToProto(const config::Pool& pool) {
   proto.set_commit_point(ToProto(pool.commit));
   proto.set_relay_mode(ToProto(pool.relay));
   proto.set_credentials(ToProto(pool.credentials));
+  for (const config::Key& key : pool.keys) {
+    pb::Key* added = proto.add_keys();
+    added->set_id(key.id);
+    if (!key.env.empty()) added->set_env(key.env);
+    if (!key.file.empty()) added->set_file(key.file);
+  }
+  proto.set_key_header(pool.key_header);
   return proto;
 }
 
@@ -161,6 +168,10 @@ config::Pool FromProto(const pb::Pool& proto, const std::string& path,
   ConvertEnum(proto.commit_point(), path + ".commit_point", &pool.commit, violations);
   ConvertEnum(proto.relay_mode(), path + ".relay_mode", &pool.relay, violations);
   ConvertEnum(proto.credentials(), path + ".credentials", &pool.credentials, violations);
+  for (const pb::Key& key : proto.keys()) {
+    pool.keys.push_back({.id = key.id(), .env = key.env(), .file = key.file()});
+  }
+  if (!proto.key_header().empty()) pool.key_header = proto.key_header();
   return pool;
 }
 

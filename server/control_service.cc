@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "lib/config/secrets.h"
 #include "lib/config/validate.h"
 #include "server/config_convert.h"
 #include "server/display_text.h"
@@ -140,6 +141,10 @@ grpc::Status ControlService::Update(const pb::UpdateConfigRequest& request, pb::
     violations.push_back({"name", "must be \"config\" or empty"});
   }
   for (Violation& found : Validate(merged)) violations.push_back(std::move(found));
+  if (violations.empty()) {
+    config::Secrets ignored;
+    violations = ReadSecrets(merged, &ignored);
+  }
   if (!violations.empty()) {
     return InvalidError("CONFIG_INVALID", violations);
   }
@@ -149,7 +154,11 @@ grpc::Status ControlService::Update(const pb::UpdateConfigRequest& request, pb::
     return grpc::Status::OK;
   }
   const auto updated = store_.Update(std::move(merged), etag);
-  // Valid as it is, the only thing that can be wrong with it is that another change came first.
+  // Valid as it is, it can only be that another change came first, or that a key went away just
+  // now.
+  if (absl::IsInvalidArgument(updated.status())) {
+    return InvalidError("CONFIG_INVALID", {{"pools", std::string(updated.status().message())}});
+  }
   if (!updated.ok()) return EtagMismatch(store_.Current()->etag());
   *response = ToProto(**updated);
   return grpc::Status::OK;

@@ -43,6 +43,10 @@ pb::UsageProvenance ToProto(Provenance provenance) {
   return pb::USAGE_PROVENANCE_UNSPECIFIED;
 }
 
+std::string DigestText(const std::optional<uint64_t>& digest) {
+  return digest ? absl::StrCat(absl::Hex(*digest, absl::kZeroPad16)) : "";
+}
+
 pb::Timings ToProto(const Stamps& stamps) {
   pb::Timings proto;
   const auto fill = [&](const std::optional<Instant>& stamp, auto mutable_field) {
@@ -121,6 +125,16 @@ class KindWriter {
     finished->set_usage_provenance(ToProto(what->provenance));
     finished->set_finish_reason(DisplayText(what->finish_reason, kMaxNameBytes));
     *finished->mutable_largest_gap() = ToProto(what->largest_gap);
+    finished->set_largest_gap_by_client(what->largest_gap_by_client);
+    finished->set_upstream_digest(DigestText(what->digest_from_upstream));
+    finished->set_client_digest(DigestText(what->digest_to_client));
+    finished->set_valid_frames_only(what->valid_frames_only);
+    finished->set_dropped_bytes(static_cast<int64_t>(what->dropped_bytes));
+    finished->set_dropped_stretches(static_cast<int64_t>(what->dropped_stretches));
+    if (what->cancel_latency) {
+      *finished->mutable_cancel_latency() = ToProto(*what->cancel_latency);
+    }
+    finished->set_key_id(what->key_id);
   }
 
   void operator()(const std::shared_ptr<const events::ConfigChanged>& what) {

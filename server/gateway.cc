@@ -16,7 +16,9 @@
 #include "lib/relay/proxy.h"
 #include "lib/runtime/blocking.h"
 #include "lib/runtime/loop_threads.h"
+#include "lib/telemetry/cancel_latency.h"
 #include "lib/upstream/endpoint_table.h"
+#include "lib/upstream/key_ring.h"
 #include "server/admin_handler.h"
 #include "server/control_server.h"
 #include "server/data_handler.h"
@@ -37,22 +39,25 @@ int LoopCount(int asked) {
 
 /// In order of construction; see ~Gateway for the end.
 struct Gateway::Parts {
-  explicit Parts(int loop_count)
+  explicit Parts(const GatewayOptions& options)
       : store(clock),
         hub_observer(hub, clock),
         resolvers(kResolverThreads),
-        loops(std::make_unique<runtime::LoopThreads>(loop_count)),
+        loops(std::make_unique<runtime::LoopThreads>(LoopCount(options.loops))),
         upstreams(loops->loops(), resolvers),
         proxy({.clock = clock,
                .config = store,
                .endpoints = endpoints,
+               .keys = keys,
                .transport = upstreams,
                .observer = observers}),
         data_handler(store, proxy),
-        data({}, data_handler, loops->loops()),
+        data({.read = options.client_reads}, data_handler, loops->loops()),
         admin({}, admin_handler, loops->loops()) {
     observers.Add(&counts);
     observers.Add(&hub_observer);
+    observers.Add(&cancel_latency);
+    if (options.observer != nullptr) observers.Add(options.observer);
   }
 
   SystemClock clock;
@@ -60,8 +65,10 @@ struct Gateway::Parts {
   config::Store store;  // its listener publishes to the hub
   events::HubObserver hub_observer;
   ExchangeCounts counts;
+  telemetry::CancelLatency cancel_latency;
   Observers observers;
   upstream::EndpointTable endpoints;
+  upstream::KeyRing keys{clock};
   runtime::BlockingPool resolvers;
   std::unique_ptr<runtime::LoopThreads> loops;
   http::UpstreamClient upstreams;
@@ -73,8 +80,7 @@ struct Gateway::Parts {
   std::unique_ptr<ControlServer> control;
 };
 
-Gateway::Gateway(const GatewayOptions& options)
-    : parts_(std::make_unique<Parts>(LoopCount(options.loops))) {}
+Gateway::Gateway(const GatewayOptions& options) : parts_(std::make_unique<Parts>(options)) {}
 
 absl::StatusOr<std::unique_ptr<Gateway>> Gateway::Start(const GatewayOptions& options) {
   std::unique_ptr<Gateway> gateway(new Gateway(options));
@@ -118,6 +124,10 @@ bool Gateway::idle() const { return parts_->data.connections() == 0; }
 int Gateway::port() const { return parts_->data.port(); }
 int Gateway::control_port() const { return parts_->control->port(); }
 int Gateway::admin_port() const { return parts_->admin.port(); }
+
+const telemetry::Histogram& Gateway::cancel_latency() const {
+  return parts_->cancel_latency.histogram();
+}
 
 int64_t Gateway::in_flight() const { return parts_->proxy.in_flight(); }
 int64_t Gateway::accepted() const { return parts_->counts.started(); }

@@ -9,6 +9,9 @@
 
 #include "lib/base/clock.h"
 #include "lib/config/config.h"
+#include "lib/exchange/observer.h"
+#include "lib/http/client_connection.h"
+#include "lib/telemetry/histogram.h"
 #include "server/status_source.h"
 
 namespace sluice::server {
@@ -19,6 +22,8 @@ struct GatewayOptions {
   std::string admin = "127.0.0.1:9464";    // probes
   int loops = 0;                           // event-loop threads; 0: one per core
   std::optional<config::Config> config;    // none: answers 503 until one is applied
+  http::ReadLimits client_reads;           // how long clients may take to send a request
+  Observer* observer = nullptr;            // hears every exchange, last; must outlive the gateway
 };
 
 /// The whole daemon but for flags and signals: owns every part and joins every thread.
@@ -40,6 +45,9 @@ class Gateway final : public StatusSource {
   int port() const;
   int control_port() const;
   int admin_port() const;
+
+  /// From each cancellation to the end of its upstream's connection.
+  const telemetry::Histogram& cancel_latency() const;
 
   int64_t in_flight() const override;
   int64_t accepted() const override;

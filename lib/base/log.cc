@@ -75,6 +75,10 @@ void AppendValue(const LogField& field, bool json, std::string* out) {
 }  // namespace
 
 void Log(LogLevel level, absl::string_view message, std::initializer_list<LogField> fields) {
+  Log(level, message, absl::MakeConstSpan(fields.begin(), fields.size()));
+}
+
+void Log(LogLevel level, absl::string_view message, absl::Span<const LogField> fields) {
   if (level < minimum_.load(std::memory_order_relaxed)) return;
   const bool json = format_.load(std::memory_order_relaxed) == LogFormat::kJson;
   const std::string time =

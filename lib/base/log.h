@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 
 namespace sluice {
 
@@ -33,6 +34,7 @@ struct LogField {
 /// object with the same fields. Control bytes are escaped, so a peer cannot forge a line.
 /// Thread-safe; a line is written whole. Never pass keys or prompt text.
 void Log(LogLevel level, absl::string_view message, std::initializer_list<LogField> fields = {});
+void Log(LogLevel level, absl::string_view message, absl::Span<const LogField> fields);
 
 /// Call once at start-up, before threads exist. Lines under `minimum` are dropped.
 void ConfigureLog(LogFormat format, LogLevel minimum);

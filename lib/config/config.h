@@ -18,6 +18,15 @@ struct Endpoint {
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 
+/// A credential of a pool at its upstreams: where its value is, never the value. Exactly one of
+/// `env` and `file` is set.
+struct Key {
+  std::string id;
+  std::string env = "";   // an environment variable of the gateway
+  std::string file = "";  // a path; blanks and newlines around the value do not count
+  friend bool operator==(const Key&, const Key&) = default;
+};
+
 /// Limits on silence; total time is never limited. Zero is refused by Validate; unset fields of the
 /// proto become these defaults.
 struct Timeouts {
@@ -53,6 +62,9 @@ struct Pool {
   CommitPoint commit = CommitPoint::kFirstFrame;
   RelayMode relay = RelayMode::kIdentical;
   Credentials credentials = Credentials::kReplace;
+  std::vector<Key> keys{};  // used in turn; none: requests carry no credentials of ours
+  /// The field a key is sent in: as `Bearer KEY` in Authorization, else bare.
+  std::string key_header = "Authorization";
   friend bool operator==(const Pool&, const Pool&) = default;
 };
 

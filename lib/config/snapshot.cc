@@ -8,8 +8,10 @@
 
 namespace sluice::config {
 
-Snapshot::Snapshot(Config config, uint64_t generation, std::string etag, absl::Time update_time)
+Snapshot::Snapshot(Config config, Secrets secrets, uint64_t generation, std::string etag,
+                   absl::Time update_time)
     : config_(std::move(config)),
+      secrets_(std::move(secrets)),
       generation_(generation),
       etag_(std::move(etag)),
       update_time_(update_time) {

@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 
 #include "lib/config/config.h"
+#include "lib/config/secrets.h"
 
 namespace sluice::config {
 
@@ -19,8 +20,9 @@ namespace sluice::config {
 /// it started with to its end.
 class Snapshot {
  public:
-  /// `config` must have passed Validate.
-  Snapshot(Config config, uint64_t generation, std::string etag, absl::Time update_time);
+  /// `config` must have passed Validate; `secrets` are those of its keys.
+  Snapshot(Config config, Secrets secrets, uint64_t generation, std::string etag,
+           absl::Time update_time);
 
   const Config& config() const { return config_; }
   /// 0 for the empty configuration at start; grows by one with each change.
@@ -32,8 +34,14 @@ class Snapshot {
   const Pool* PoolForModel(absl::string_view model) const;
   const Pool* FindPool(absl::string_view id) const;
 
+  /// The value of a key of this configuration.
+  const Secret& SecretOf(const Pool& pool, const Key& key) const {
+    return secrets_.Find(pool.id, key.id);
+  }
+
  private:
   const Config config_;
+  const Secrets secrets_;
   const uint64_t generation_;
   const std::string etag_;
   const absl::Time update_time_;

@@ -21,7 +21,8 @@ std::string EtagOf(uint64_t generation) {
 
 Store::Store(const Clock& clock)
     : clock_(clock),
-      current_(std::make_shared<const Snapshot>(Config{}, 0, EtagOf(0), clock.WallNow())) {}
+      current_(
+          std::make_shared<const Snapshot>(Config{}, Secrets(), 0, EtagOf(0), clock.WallNow())) {}
 
 std::shared_ptr<const Snapshot> Store::Current() const {
   MutexLock lock(&mutex_);
@@ -33,6 +34,11 @@ absl::StatusOr<std::shared_ptr<const Snapshot>> Store::Update(Config config,
   if (const std::vector<Violation> violations = Validate(config); !violations.empty()) {
     return absl::InvalidArgumentError(ToString(violations));
   }
+  Secrets secrets;
+  if (const std::vector<Violation> violations = ReadSecrets(config, &secrets);
+      !violations.empty()) {
+    return absl::InvalidArgumentError(ToString(violations));
+  }
 
   MutexLock update_lock(&update_mutex_);
   const std::shared_ptr<const Snapshot> before = Current();
@@ -41,8 +47,8 @@ absl::StatusOr<std::shared_ptr<const Snapshot>> Store::Update(Config config,
         absl::StrCat("the configuration has changed: its etag is now ", before->etag()));
   }
   const uint64_t generation = before->generation() + 1;
-  const auto after = std::make_shared<const Snapshot>(std::move(config), generation,
-                                                      EtagOf(generation), clock_.WallNow());
+  const auto after = std::make_shared<const Snapshot>(
+      std::move(config), std::move(secrets), generation, EtagOf(generation), clock_.WallNow());
   {
     MutexLock lock(&mutex_);
     current_ = after;

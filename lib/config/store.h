@@ -24,9 +24,9 @@ class Store {
   /// Never null; the empty configuration (generation 0) until one is accepted.
   std::shared_ptr<const Snapshot> Current() const;
 
-  /// Validates `config` and makes it current if `expected_etag` is the etag of the current one.
-  /// ABORTED: another change came first, the message has the current etag. INVALID_ARGUMENT: what
-  /// Validate found; nothing changed.
+  /// Validates `config`, reads its keys and makes it current if `expected_etag` is the etag of the
+  /// current one. ABORTED: another change came first, the message has the current etag.
+  /// INVALID_ARGUMENT: what Validate or ReadSecrets found; nothing changed.
   absl::StatusOr<std::shared_ptr<const Snapshot>> Update(Config config,
                                                          absl::string_view expected_etag);
 

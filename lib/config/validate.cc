@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <set>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+
 #include "lib/exchange/endpoint_uri.h"
 
 namespace sluice::config {
@@ -26,6 +29,24 @@ bool IsId(absl::string_view id) {
          });
 }
 
+/// RFC 9110 section 5.6.2.
+bool IsToken(absl::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return absl::ascii_isalnum(c) || absl::StrContains("!#$%&'*+-.^_`|~", c);
+  });
+}
+
+// Fields with which the gateway frames and names a request.
+constexpr absl::string_view kFramingFields[] = {
+    "Host",    "Content-Length", "Transfer-Encoding", "Connection",   "TE",
+    "Trailer", "Upgrade",        "Accept-Encoding",   "X-Request-Id", "traceparent"};
+
+bool IsFramingField(absl::string_view name) {
+  return std::any_of(
+      std::begin(kFramingFields), std::end(kFramingFields),
+      [name](absl::string_view field) { return absl::EqualsIgnoreCase(field, name); });
+}
+
 /// Collects violations while it walks a configuration.
 class Checker {
  public:
@@ -39,6 +60,7 @@ class Checker {
       CheckTimeouts(pools[i].timeouts, absl::StrCat(path, ".timeouts"));
       CheckRange(pools[i].retry.max_attempts, 1, kMostAttempts,
                  absl::StrCat(path, ".retry.max_attempts"));
+      CheckKeys(pools[i], path);
     }
   }
 
@@ -87,6 +109,25 @@ class Checker {
       CheckId(endpoints[i].id, absl::StrCat(path, ".id"), &ids);
       const absl::StatusOr<EndpointUri> uri = ParseEndpointUri(endpoints[i].uri);
       if (!uri.ok()) Add(absl::StrCat(path, ".uri"), uri.status().message());
+    }
+  }
+
+  void CheckKeys(const Pool& pool, absl::string_view pool_path) {
+    std::set<absl::string_view> ids;
+    for (size_t i = 0; i < pool.keys.size(); ++i) {
+      const Key& key = pool.keys[i];
+      const std::string path = absl::StrCat(pool_path, ".keys[", i, "]");
+      CheckId(key.id, absl::StrCat(path, ".id"), &ids);
+      if (key.env.empty() == key.file.empty()) {
+        Add(path, "needs one of env and file, which tell where its value is");
+      }
+    }
+    if (!pool.keys.empty() && pool.credentials == Credentials::kPassThrough) {
+      Add(absl::StrCat(pool_path, ".keys"),
+          "cannot be used: the pool passes the credentials of its clients through");
+    }
+    if (!IsToken(pool.key_header) || IsFramingField(pool.key_header)) {
+      Add(absl::StrCat(pool_path, ".key_header"), "is no name of a header field for keys");
     }
   }
 

@@ -150,7 +150,7 @@ class FactsHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Fact
         facts_.root = kind;
         break;
       case At(kItem):
-        if (++root_items_ == 1) facts_.first_is_object = kind == Kind::kObject;
+        ++root_items_;
         break;
       case At(kObject):
         facts_.object.assign(string.data(), string.size());

@@ -48,6 +48,7 @@ struct AnswerFacts {
   std::string object;
   std::string status;
 
+  // Also of the first element, if the root is an array.
   Kind error = Kind::kAbsent;
   bool error_is_empty = false;
   std::string error_text;      // when `error` is a string
@@ -76,6 +77,8 @@ struct AnswerFacts {
 /// `*facts` is what it says if so, and empty otherwise. Of a member given twice the last one
 /// counts.
 bool ReadAnswerFacts(absl::string_view text, AnswerFacts* facts);
+
+UpstreamError ToError(const ErrorFields& fields);
 
 /// The error that the facts are, by rule 5, or nothing. `event` is the frame's name.
 std::optional<UpstreamError> ErrorOf(const AnswerFacts& facts, absl::string_view event);

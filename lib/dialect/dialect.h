@@ -77,7 +77,7 @@ class StreamReader {
   const std::optional<Usage>& usage() const;
   /// Of choice 0; "" until one is reported.
   absl::string_view finish_reason() const;
-  const std::optional<UpstreamError>& error() const;  // the first one
+  const UpstreamError* error() const;  // the first one, or null
 
   /// How the stream ended, if it ended here. `tail` is what sse::Splitter::tail says: an answer
   /// without an end marker is whole only if no event was cut off, or one that spells `[DONE]`.

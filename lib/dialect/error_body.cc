@@ -10,18 +10,6 @@ namespace {
 
 using Writer = rapidjson::Writer<rapidjson::StringBuffer>;
 
-/// `text` with U+FFFD for each byte that is no part of a UTF-8 sequence.
-std::string ReplaceInvalidUtf8(absl::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const size_t length = Utf8SequenceLength(text);
-    out.append(length == 0 ? "\xEF\xBF\xBD" : std::string(text.substr(0, length)));
-    text.remove_prefix(length == 0 ? 1 : length);
-  }
-  return out;
-}
-
 void Member(Writer& writer, absl::string_view key, absl::string_view value) {
   writer.Key(key.data(), static_cast<rapidjson::SizeType>(key.size()));
   writer.String(value.data(), static_cast<rapidjson::SizeType>(value.size()));

@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "rapidjson/encodings.h"
 
 namespace sluice::dialect {
@@ -53,7 +54,7 @@ std::string ReadableCopy(absl::string_view json) {
   int digits = 0;
   for (size_t i = 0; i < json.size();) {
     const char c = json[i];
-    if (c == '\\' && in_string) {
+    if (c == '\\') {
       i += CopyEscape(json.substr(i), out);
       continue;
     }
@@ -77,6 +78,17 @@ size_t Utf8SequenceLength(absl::string_view text) {
   rapidjson::MemoryStream source(text.data(), text.size());
   NullOutput nowhere;
   return !text.empty() && rapidjson::UTF8<>::Validate(source, nowhere) ? source.Tell() : 0;
+}
+
+std::string ReplaceInvalidUtf8(absl::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const size_t length = Utf8SequenceLength(text);
+    absl::StrAppend(&out, length == 0 ? "\xEF\xBF\xBD" : text.substr(0, length));
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return out;
 }
 
 bool IsUtf8(absl::string_view text) {

@@ -54,6 +54,10 @@ bool ReadJson(absl::string_view text, Handler& handler) {
 /// The length of the UTF-8 sequence (RFC 3629) at the start of `text`, or 0 when there is none.
 size_t Utf8SequenceLength(absl::string_view text);
 bool IsUtf8(absl::string_view text);
+/// `text` with U+FFFD for each byte that is no part of such a sequence. Strings that leave the
+/// dialects go through it: the second half of a surrogate pair, escaped alone, decodes to such
+/// bytes.
+std::string ReplaceInvalidUtf8(absl::string_view text);
 
 }  // namespace sluice::dialect
 

@@ -1,4 +1,5 @@
 #include <bitset>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/string_view.h"
@@ -6,6 +7,7 @@
 #include "lib/dialect/answer_facts.h"
 #include "lib/dialect/dialect.h"
 #include "lib/dialect/frame_shape.h"
+#include "lib/dialect/json.h"
 #include "lib/dialect/usage.h"
 
 namespace sluice::dialect {
@@ -42,7 +44,7 @@ struct StreamReader::State {
   std::bitset<kMaxChoices> choices;  // seen
   std::bitset<kMaxChoices> finished;
   std::string finish_reason;
-  std::optional<UpstreamError> error;
+  std::unique_ptr<const UpstreamError> error;
   bool ended = false;  // the end marker came: nothing counts after it
   bool any_event = false;
   FrameShape shape;
@@ -50,7 +52,7 @@ struct StreamReader::State {
 
 void StreamReader::State::NoteError(UpstreamError found, FrameView* view) {
   view->error = true;
-  if (!error) error = std::move(found);
+  if (error == nullptr) error = std::make_unique<const UpstreamError>(std::move(found));
 }
 
 void StreamReader::State::ReadErrorLine(absl::string_view value, FrameView* view) {
@@ -58,7 +60,7 @@ void StreamReader::State::ReadErrorLine(absl::string_view value, FrameView* view
   if (ended || !ReadAnswerFacts(value, &facts) || facts.root != Kind::kObject) return;
   if (facts.root_is_empty) return;
   const ErrorFields& fields = facts.error == Kind::kObject ? facts.error_fields : facts.top;
-  NoteError({fields.message, fields.type, fields.code}, view);
+  NoteError(ToError(fields), view);
 }
 
 void StreamReader::State::End(FrameView* view) {
@@ -68,7 +70,7 @@ void StreamReader::State::End(FrameView* view) {
 
 void StreamReader::State::Finish(absl::string_view reason) {
   finished.set(0);
-  finish_reason = std::string(reason);
+  finish_reason = ReplaceInvalidUtf8(reason);
 }
 
 void StreamReader::State::Interpret(const AnswerFacts& facts, FrameView* view) {
@@ -89,7 +91,7 @@ void StreamReader::State::Interpret(const AnswerFacts& facts, FrameView* view) {
 void StreamReader::State::InterpretChoices(const AnswerFacts& facts, FrameView* view) {
   choices |= facts.choices;
   finished |= facts.finished;
-  if (!facts.finish_reason.empty()) finish_reason = facts.finish_reason;
+  if (!facts.finish_reason.empty()) finish_reason = ReplaceInvalidUtf8(facts.finish_reason);
   if (facts.finished_by_error) NoteError({"", "finish_reason", ""}, view);
   view->usage_changed = usage.Take(facts.usage);
 }
@@ -169,10 +171,10 @@ FrameView StreamReader::Read(const sse::Frame& frame) {
 
 const std::optional<Usage>& StreamReader::usage() const { return state_->usage.usage(); }
 absl::string_view StreamReader::finish_reason() const { return state_->finish_reason; }
-const std::optional<UpstreamError>& StreamReader::error() const { return state_->error; }
+const UpstreamError* StreamReader::error() const { return state_->error.get(); }
 
 Terminal StreamReader::End(const std::optional<std::string>& tail) const {
-  if (state_->error) return Terminal::kErrorEvent;
+  if (state_->error != nullptr) return Terminal::kErrorEvent;
   if (state_->ended) return Terminal::kCleanDone;
   const bool broken = tail.has_value() && !SpellsDone(*tail);
   return state_->AnswerIsWhole() && !broken ? Terminal::kCleanEofWithoutDone : Terminal::kTruncated;

@@ -82,7 +82,7 @@ bool UsageReader::Take(const UsageCounts& counts) {
     case Dialect::kAnthropicMessages:
       if (!Usable(counts, kAnthropicCounts)) return false;
       Merge(counts);
-      usage_ = AnthropicUsage(merged_);
+      usage_ = AnthropicUsage(*merged_);
       return true;
     default:
       if (!Usable(counts, kOpenAiCounts)) return false;
@@ -92,9 +92,10 @@ bool UsageReader::Take(const UsageCounts& counts) {
 }
 
 void UsageReader::Merge(const UsageCounts& counts) {
+  if (merged_ == nullptr) merged_ = std::make_unique<UsageCounts>();
   for (size_t i = 0; i < kCounts; ++i) {
     const Count name = static_cast<Count>(i);
-    if (counts.Get(name)) merged_.Set(name, *counts.Get(name));
+    if (counts.Get(name)) merged_->Set(name, *counts.Get(name));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "absl/strings/string_view.h"
@@ -76,7 +77,7 @@ class UsageReader {
 
   Dialect dialect_;
   std::optional<Usage> usage_;
-  UsageCounts merged_;  // of Anthropic's stream
+  std::unique_ptr<UsageCounts> merged_;  // of Anthropic's stream, once there are any
 };
 
 }  // namespace sluice::dialect

@@ -66,6 +66,14 @@ struct ExchangeFinished {
   Provenance provenance = Provenance::kAbsent;
   std::string finish_reason = "";
   Duration largest_gap{0};
+  bool largest_gap_by_client = false;
+  std::optional<uint64_t> digest_from_upstream{};
+  std::optional<uint64_t> digest_to_client{};
+  bool valid_frames_only = false;
+  uint64_t dropped_bytes = 0;
+  uint64_t dropped_stretches = 0;
+  std::optional<Duration> cancel_latency{};
+  std::string key_id = "";  // of the last attempt
 };
 
 struct ConfigChanged {

@@ -56,6 +56,14 @@ void HubObserver::OnFinished(const Exchange& x) {
               .provenance = x.provenance,
               .finish_reason = x.finish_reason,
               .largest_gap = x.largest_gap,
+              .largest_gap_by_client = x.largest_gap_by_client,
+              .digest_from_upstream = x.digest_from_upstream,
+              .digest_to_client = x.digest_to_client,
+              .valid_frames_only = x.valid_frames_only,
+              .dropped_bytes = x.dropped_bytes,
+              .dropped_stretches = x.dropped_stretches,
+              .cancel_latency = x.cancel_latency,
+              .key_id = x.attempts.empty() ? "" : x.attempts.back().key_id,
           }));
 }
 

@@ -20,10 +20,11 @@ void Cancellation::Detach() {
   wake_ = nullptr;
 }
 
-bool Cancellation::Cancel(Cause cause, absl::string_view detail) {
+bool Cancellation::Cancel(Cause cause, Instant at, absl::string_view detail) {
   MutexLock lock(&mutex_);
   if (cause_.has_value()) return false;
   cause_ = cause;
+  fired_at_ = at;
   detail_ = std::string(detail);
   if (wake_) std::exchange(wake_, nullptr)();
   return true;
@@ -37,6 +38,11 @@ std::optional<Cause> Cancellation::cause() const {
 std::string Cancellation::detail() const {
   MutexLock lock(&mutex_);
   return detail_;
+}
+
+std::optional<Instant> Cancellation::fired_at() const {
+  MutexLock lock(&mutex_);
+  return fired_at_;
 }
 
 }  // namespace sluice

@@ -7,6 +7,7 @@
 
 #include "absl/strings/string_view.h"
 
+#include "lib/base/clock.h"
 #include "lib/base/mutex.h"
 #include "lib/exchange/cause.h"
 
@@ -22,16 +23,19 @@ class Cancellation {
   /// The exchange is past cancelling: `wake` will not run after this returns.
   void Detach();
 
-  /// Returns whether this was the first cause. `detail` is for the record: who and why.
-  bool Cancel(Cause cause, absl::string_view detail = "");
+  /// Returns whether this was the first cause. `at`: now. `detail` is for the record: who and why.
+  bool Cancel(Cause cause, Instant at, absl::string_view detail = "");
 
   std::optional<Cause> cause() const;
   std::string detail() const;
+  /// When it fired; absent like cause().
+  std::optional<Instant> fired_at() const;
 
  private:
   mutable Mutex mutex_;
   std::optional<Cause> cause_ ABSL_GUARDED_BY(mutex_);
   std::string detail_ ABSL_GUARDED_BY(mutex_);
+  std::optional<Instant> fired_at_ ABSL_GUARDED_BY(mutex_);
   std::function<void()> wake_ ABSL_GUARDED_BY(mutex_);
 };
 

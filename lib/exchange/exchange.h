@@ -80,12 +80,21 @@ struct Exchange {
   uint64_t bytes_from_upstream = 0;  // of the body, over all attempts
   uint64_t bytes_to_client = 0;      // of the body
   uint64_t frames = 0;
-  uint64_t dropped_bytes = 0;          // only under `relay: VALID_FRAMES`
+  // XXH64 (seed 0) of the body that was relayed, as it was read; absent when it was none of an
+  // upstream's. Equal to the other one where the bytes passed unchanged.
+  std::optional<uint64_t> digest_from_upstream;
+  std::optional<uint64_t>
+      digest_to_client;                // of bytes_to_client; absent when nothing was committed
+  bool valid_frames_only = false;      // `relay: VALID_FRAMES`: what is no valid frame was left out
+  uint64_t dropped_bytes = 0;          // of the committed body, so left out
+  uint64_t dropped_stretches = 0;      // in so many places
   Duration largest_gap{0};             // between two pieces
   bool largest_gap_by_client = false;  // the client did not read; else the upstream was silent
   std::optional<Usage> usage;
   Provenance provenance = Provenance::kAbsent;
   std::string finish_reason;
+  // From the cancellation until the upstream's connection was closed; absent when there was none.
+  std::optional<Duration> cancel_latency;
   std::optional<Cause> cause;  // set once, by finish
   std::string detail;          // for people, beside the cause
 };

@@ -81,8 +81,13 @@ class ClientSink {
 
   /// Takes the head that goes on the wire: end-to-end headers, and Content-Length when the length
   /// is known. Connection headers and transfer coding are the sink's. The head leaves with the
-  /// first body bytes, or at the end when there are none. Called once, before any Write.
+  /// first body bytes, or at Flush, or at the end when there are none. Called once, before any
+  /// Write.
   virtual void WriteHead(const ResponseHead& head) = 0;
+
+  /// Hands a head that has not left to the client's socket: no body bytes are at hand to go with
+  /// it. As Write otherwise.
+  virtual Result Flush(Duration stall_limit) = 0;
 
   /// Hands `bytes` (never empty) to the client's socket before it returns. kGone: the client left.
   /// kStalled: it took nothing for `stall_limit`.

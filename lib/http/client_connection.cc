@@ -50,7 +50,7 @@ ClientConnection::Incoming ClientConnection::ReadRequest(const RequestParser::Li
       if (read == ReadResult::kDeadline && any_bytes) {
         incoming.kind = Incoming::kRefused;
         incoming.refusal = {
-            408, Cause::kRequestTimeout,
+            Cause::kRequestTimeout,
             absl::StrCat("the request's ", in_body ? "body" : "head", " came too slowly")};
         incoming.accepted = Now();
         return incoming;

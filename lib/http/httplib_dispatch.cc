@@ -78,6 +78,12 @@ class AnswerStream final : public httplib::Stream, public ClientSink {
     result_ = Result::kGone;
   }
 
+  Result Flush(Duration stall_limit) override {
+    stall_limit_ = stall_limit;
+    if (result_ == Result::kOk && !pending_head_.empty()) write(nullptr, 0);
+    return result_;
+  }
+
   Result Write(absl::string_view bytes, Duration stall_limit) override {
     if (result_ != Result::kOk) return result_;
     stall_limit_ = stall_limit;

@@ -24,20 +24,14 @@ HeadScanner::Limits ScannerLimits(const RequestParser::Limits& limits) {
 Refusal ToRefusal(const HeadScanner& scanner) {
   switch (scanner.fault()) {
     case HeadScanner::Fault::kStartLineTooLong:
-      return {414, Cause::kUriTooLong, scanner.FaultText()};
+      return {Cause::kUriTooLong, scanner.FaultText()};
     case HeadScanner::Fault::kFieldLineTooLong:
     case HeadScanner::Fault::kTooManyFields:
     case HeadScanner::Fault::kHeadTooLong:
-      return {431, Cause::kHeadTooLarge, scanner.FaultText()};
+      return {Cause::kHeadTooLarge, scanner.FaultText()};
     default:
       return BadRequest(scanner.FaultText());
   }
-}
-
-/// `unimplemented`: the HTTP status that stands for UNIMPLEMENTED; all else is 400.
-Refusal ToRefusal(const absl::Status& error, int unimplemented) {
-  const int status = absl::IsUnimplemented(error) ? unimplemented : 400;
-  return {status, Cause::kBadRequest, std::string(error.message())};
 }
 
 }  // namespace
@@ -74,7 +68,7 @@ RequestParser::Result RequestParser::FeedHead(absl::string_view bytes, size_t* c
         return FinishHead();
       case HeadScanner::Result::kStartLine:
         if (const absl::Status line = CheckRequestLine(scanner_.head()); !line.ok()) {
-          return Refuse(ToRefusal(line, 505));
+          return Refuse(BadRequest(std::string(line.message())));
         }
     }
   }
@@ -82,10 +76,10 @@ RequestParser::Result RequestParser::FeedHead(absl::string_view bytes, size_t* c
 
 RequestParser::Result RequestParser::FinishHead() {
   if (const absl::Status parsed = ParseRequestHead(scanner_.head(), &request_); !parsed.ok()) {
-    return Refuse(ToRefusal(parsed, 505));
+    return Refuse(BadRequest(std::string(parsed.message())));
   }
   const absl::StatusOr<BodyFraming> framing = FramingOf(request_.headers, request_.minor_version);
-  if (!framing.ok()) return Refuse(ToRefusal(framing.status(), 501));
+  if (!framing.ok()) return Refuse(BadRequest(std::string(framing.status().message())));
   if (auto refusal = ApplyRequestRules(&request_)) return Refuse(*std::move(refusal));
   framing_ = *framing;
   if (framing_.length > limits_.max_body_bytes) return RefuseBodySize();
@@ -120,7 +114,7 @@ RequestParser::Result RequestParser::FeedChunks(absl::string_view bytes, size_t*
 }
 
 RequestParser::Result RequestParser::RefuseBodySize() {
-  return Refuse({413, Cause::kBodyTooLarge,
+  return Refuse({Cause::kBodyTooLarge,
                  absl::StrCat("body: over the limit of ", limits_.max_body_bytes, " bytes")});
 }
 

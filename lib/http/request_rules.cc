@@ -62,7 +62,7 @@ std::optional<Refusal> CheckExpect(const Request& request) {
   for (const Header& field : request.headers) {
     if (absl::EqualsIgnoreCase(field.name, "Expect") &&
         !absl::EqualsIgnoreCase(field.value, "100-continue")) {
-      return Refusal{417, Cause::kBadRequest, "Expect: only `100-continue` is understood"};
+      return Refusal{Cause::kBadRequest, "Expect: only `100-continue` is understood"};
     }
   }
   return std::nullopt;
@@ -70,9 +70,7 @@ std::optional<Refusal> CheckExpect(const Request& request) {
 
 }  // namespace
 
-Refusal BadRequest(std::string message) {
-  return Refusal{400, Cause::kBadRequest, std::move(message)};
-}
+Refusal BadRequest(std::string message) { return Refusal{Cause::kBadRequest, std::move(message)}; }
 
 std::optional<Refusal> ApplyRequestRules(Request* request) {
   if (auto refusal = CheckHost(*request)) return refusal;

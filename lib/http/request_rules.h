@@ -9,15 +9,15 @@
 
 namespace sluice::http {
 
-/// Why a request gets no further: the answer it deserves. The connection closes behind that answer.
+/// Why a request gets no further. The connection closes behind the answer, whose status is the
+/// cause's.
 struct Refusal {
-  int status;
   Cause cause;
   std::string message;  // names the field at fault, and the limit if it is one; holds none of the
                         // peer's bytes
 };
 
-/// 400 `bad_request`.
+/// `bad_request`.
 Refusal BadRequest(std::string message);
 
 /// The rules about a well-formed head that framing is no part of:
@@ -28,7 +28,7 @@ Refusal BadRequest(std::string message);
 /// alone, which is
 ///   rewritten to origin-form while Host takes the target's authority, as section 3.2.2 asks. No
 ///   fragment. No authority-form, hence no CONNECT.
-/// - Expect: `100-continue` alone, in any case, else 417 (RFC 9110 section 10.1.1). HTTP/1.0 has
+/// - Expect: `100-continue` alone, in any case (RFC 9110 section 10.1.1). HTTP/1.0 has
 /// none: ignored. Returns nothing when the request may go on.
 std::optional<Refusal> ApplyRequestRules(Request* request);
 

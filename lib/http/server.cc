@@ -199,7 +199,10 @@ void Server::ServeConnection(LoopState& state, int fd, const std::string& peer) 
 
     Cancellation cancellation;
     cancellation.OnCancel([interrupter = running.interrupter] { interrupter.Fire(); });
-    if (!refused) connection.socket().OnHangUp([&] { cancellation.Cancel(Cause::kClientGone); });
+    if (!refused) {
+      connection.socket().OnHangUp(
+          [&] { cancellation.Cancel(Cause::kClientGone, std::chrono::steady_clock::now()); });
+    }
     running.cancellation = &cancellation;
     const HttplibDispatch::Framing framing = {
         .minor_version = refused ? 1 : incoming.request.minor_version,
@@ -236,7 +239,9 @@ void Server::CancelAll(Cause cause) {
   for (const auto& state : loop_states_) {
     state->loop->Post([state = state.get(), cause] {
       for (const auto& [connection, running] : state->running) {
-        if (running.cancellation != nullptr) running.cancellation->Cancel(cause);
+        if (running.cancellation != nullptr) {
+          running.cancellation->Cancel(cause, std::chrono::steady_clock::now());
+        }
       }
     });
   }

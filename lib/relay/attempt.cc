@@ -9,6 +9,7 @@ namespace sluice::relay {
 namespace {
 
 using std::chrono::seconds;
+using upstream::Spent;
 
 // How long the next attempt waits for the body of an error that may yet be the best answer.
 constexpr Duration kErrorBodyPatience = seconds(1);
@@ -21,6 +22,7 @@ bool HasBody(const OutboundRequest& request, int status) {
 struct StatusFault {
   Cause cause;
   RetryClass retry;
+  Spent spent = Spent::kEndpoint;
 };
 
 std::optional<StatusFault> FaultOfStatus(int status, const config::Pool& pool) {
@@ -33,8 +35,10 @@ std::optional<StatusFault> FaultOfStatus(int status, const config::Pool& pool) {
     case 403:
       // Under PASS_THROUGH the key at fault is the client's own.
       if (pool.credentials == config::Credentials::kPassThrough) return std::nullopt;
-      return StatusFault{Cause::kUpstreamStatus, RetryClass::kNextKey};
+      return StatusFault{Cause::kUpstreamStatus, RetryClass::kNextKey, Spent::kKey};
     case 429:
+      return StatusFault{Cause::kUpstreamStatus, RetryClass::kByPolicy,
+                         pool.keys.empty() ? Spent::kEndpoint : Spent::kKey};
     case 500:
     case 502:
     case 504:
@@ -102,6 +106,7 @@ class AttemptRun {
     if (wait.kind != WaitResult::kOk) return FailureOf(std::move(wait), limit_);
     x_.record.stamps.upstream_head = x_.clock.Now();
     x_.record.attempts.back().http_status = answer_.head.status;
+    if (x_.key != nullptr) x_.key->See(answer_.head);
     answer_.has_body = HasBody(x_.outbound, answer_.head.status);
     answer_.kind = answer_.has_body ? KindOfBody(answer_.head) : BodyKind::kOpaque;
     return std::nullopt;
@@ -110,14 +115,19 @@ class AttemptRun {
   Failure JudgeStatus() {
     const std::optional<StatusFault> fault = FaultOfStatus(answer_.head.status, x_.pool);
     if (!fault.has_value()) return std::nullopt;
-    if (!x_.others_remain || !MayRetry(fault->retry, x_.pool.retry)) {
+    // What an upstream says about a key of ours is not for the client, who has none of them.
+    const bool confidential = fault->retry == RetryClass::kNextKey && x_.key != nullptr;
+    const bool final = !MayRetry(fault->retry, x_.pool.retry) || !x_.others_remain(fault->spent);
+    if (final && !confidential) {
       answer_.standing = fault->cause;
       return std::nullopt;
     }
-    std::optional<WholeAnswer> kept = KeepAnswer(fault->cause);
+    std::optional<WholeAnswer> kept;
+    if (!confidential) kept = KeepAnswer(fault->cause);
     if (x_.cancellation.cause().has_value()) return FailureOf(*x_.cancellation.cause(), "");
     return AttemptFailure{.cause = fault->cause,
                           .retry = fault->retry,
+                          .spent = fault->spent,
                           .status = answer_.head.status,
                           .answer = std::move(kept)};
   }
@@ -154,6 +164,7 @@ class AttemptRun {
     if (first.is_error()) {
       AttemptFailure failure = FailureOf(Cause::kUpstreamErrorFrame, first.error_message());
       failure.message = first.error_message();
+      failure.spent = Spent::kPair;  // another key may have what this one lacks
       return failure;
     }
     if (answer_.ended && !first.decided()) return FailureOf(Cause::kEmptyAnswer, "");
@@ -233,10 +244,10 @@ class AttemptRun {
 bool MayRetry(RetryClass retry, const config::Retry& policy) {
   switch (retry) {
     case RetryClass::kAlways:
+    case RetryClass::kNextKey:  // no work was done either
       return true;
     case RetryClass::kByPolicy:
       return policy.retry_after_send;
-    case RetryClass::kNextKey:  // a pool has one set of credentials
     case RetryClass::kNo:
       return false;
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <variant>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 
 #include "lib/base/clock.h"
@@ -18,6 +19,8 @@
 #include "lib/exchange/seams.h"
 #include "lib/relay/body_watch.h"
 #include "lib/relay/limit.h"
+#include "lib/upstream/key_ring.h"
+#include "lib/upstream/tried.h"
 
 namespace sluice::relay {
 
@@ -39,8 +42,9 @@ struct WholeAnswer {
 struct AttemptFailure {
   Cause cause = Cause::kInternal;
   RetryClass retry = RetryClass::kNo;
-  int status = 0;                          // the upstream's; 0: there was no answer
-  std::string detail = {};                 // for the record: may name addresses
+  upstream::Spent spent = upstream::Spent::kEndpoint;  // whether or not it is retried
+  int status = 0;                                      // the upstream's; 0: there was no answer
+  std::string detail = {};                             // for the record: may name addresses
   std::string message = {};                // for the client: the upstream's own words, if any
   std::optional<WholeAnswer> answer = {};  // the upstream's own, if worth giving to the client
 };
@@ -70,9 +74,11 @@ struct AttemptContext {
   const config::Pool& pool;
   const OutboundRequest& outbound;
   dialect::Dialect dialect;
-  Limit hold_budget;   // over all attempts
-  bool others_remain;  // whether a failure could be followed by another attempt
-  Exchange& record;    // gets the stamps and the bytes read
+  Limit hold_budget;            // over all attempts
+  const upstream::KeyUse* key;  // null: the pool has none
+  /// Whether a failure that rules out so much could be followed by another attempt.
+  absl::FunctionRef<bool(upstream::Spent)> others_remain;
+  Exchange& record;  // gets the stamps and the bytes read
 };
 
 /// One try at the endpoint at `uri`: connects, sends, waits for the head and holds the answer until

@@ -34,13 +34,13 @@ BodyKind KindOfBody(const ResponseHead& head) {
 BodyWatch::BodyWatch(BodyKind kind, dialect::Dialect dialect, Exchange& record, Observer& observer)
     : dialect_(dialect), record_(record), observer_(observer) {
   if (kind == BodyKind::kEventStream) events_.emplace(dialect);
-  if (kind == BodyKind::kJson) json_.emplace();
+  if (kind == BodyKind::kJson) json_ = std::make_unique<std::string>();
 }
 
 void BodyWatch::See(absl::string_view piece, Instant at) {
   if (events_.has_value()) {
     events_->splitter.Feed(piece, [this, at](const sse::Frame& frame) { OnFrame(frame, at); });
-  } else if (json_.has_value()) {
+  } else if (json_ != nullptr) {
     if (json_->size() + piece.size() > kMaxJsonCopy) {
       json_.reset();
     } else {
@@ -53,7 +53,9 @@ void BodyWatch::OnFrame(const sse::Frame& frame, Instant at) {
   const dialect::FrameView view = events_->reader.Read(frame);
   ended_ |= view.done;
   errored_ |= view.error;
-  if (frame.error_line) return;  // the error of the stream, but no event of it
+  const bool passed = !record_.valid_frames_only || view.valid;
+  told_ |= passed && (view.done || view.error);
+  if (!passed || frame.error_line) return;  // such a line may be the error, but is no event
 
   Stamps& stamps = record_.stamps;
   const bool first_valid = view.valid && !stamps.first_frame.has_value();
@@ -83,7 +85,7 @@ void BodyWatch::OnFrame(const sse::Frame& frame, Instant at) {
 }
 
 Cause BodyWatch::SeeEnd(Instant at) {
-  if (json_.has_value()) return EndOfJson();
+  if (json_ != nullptr) return EndOfJson();
   if (!events_.has_value()) return Cause::kCompleted;
   events_->splitter.Finish([this, at](const sse::Frame& frame) { OnFrame(frame, at); });
   switch (events_->reader.End(events_->splitter.tail())) {

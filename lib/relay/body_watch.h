@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -28,7 +29,7 @@ BodyKind KindOfBody(const ResponseHead& head);
 inline constexpr size_t kMaxJsonCopy = size_t{4} << 20;
 
 /// Sees the body of a committed answer, each byte after it was written, and tells the observers
-/// what it means. Confined to the exchange's fiber.
+/// what it means: of the frames, of those that passed. Confined to the exchange's fiber.
 class BodyWatch {
  public:
   /// `record` and `observer` must outlive it.
@@ -42,9 +43,11 @@ class BodyWatch {
   Cause SeeEnd(Instant at);
 
   bool is_event_stream() const { return events_.has_value(); }
-  /// Whether an end marker or an error of the upstream has passed: nothing is to be added after it.
+  /// Whether an end marker or an error of the upstream has come: nothing more needs to.
   bool closed() const { return ended_ || errored_; }
   bool errored() const { return errored_; }
+  /// Whether it also passed: nothing is to be added after it.
+  bool told() const { return told_; }
   /// Whether an event has begun that the client's parser would join to what follows.
   bool inside_event() const { return events_->splitter.inside_event(); }
   /// When the last frame had passed.
@@ -64,10 +67,11 @@ class BodyWatch {
   Exchange& record_;
   Observer& observer_;
   std::optional<EventStream> events_;
-  std::optional<std::string> json_;
+  std::unique_ptr<std::string> json_;  // the copy, as long as it may be read
   std::optional<Instant> last_frame_at_;
   bool ended_ = false;
   bool errored_ = false;
+  bool told_ = false;
 };
 
 }  // namespace sluice::relay

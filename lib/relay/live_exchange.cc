@@ -4,29 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-
-#include "lib/base/log.h"
+#include "lib/relay/finished_line.h"
 
 namespace sluice::relay {
-namespace {
-
-absl::string_view OrDash(absl::string_view text) { return text.empty() ? "-" : text; }
-
-std::string TtftText(const Stamps& stamps) {
-  if (!stamps.first_frame.has_value()) return "-";
-  return absl::StrCat(
-      std::chrono::duration<double, std::milli>(*stamps.first_frame - stamps.accepted).count());
-}
-
-std::string UsageText(const std::optional<Usage>& usage) {
-  if (!usage.has_value()) return "-";
-  return absl::StrCat(usage->prompt_tokens, "/", usage->completion_tokens, "/",
-                      usage->total_tokens);
-}
-
-}  // namespace
-
 LiveExchange::LiveExchange(const Clock& clock, Observer& observer, const Cancellation& cancellation,
                            std::atomic<int>& in_flight, Instant accepted)
     : clock_(clock), observer_(observer), cancellation_(cancellation), in_flight_(in_flight) {
@@ -41,18 +21,27 @@ void LiveExchange::Start(ExchangeInfo info) {
   observer_.OnStarted(record_);
 }
 
-void LiveExchange::BeginAttempt(std::string endpoint) {
+void LiveExchange::BeginAttempt(std::string endpoint, absl::string_view key_id) {
   Stamps& stamps = record_.stamps;
   stamps.upstream_connected = stamps.upstream_head = stamps.upstream_first_byte = std::nullopt;
   Attempt attempt;
   attempt.index = static_cast<int>(record_.attempts.size());
   attempt.endpoint = std::move(endpoint);
+  attempt.key_id = std::string(key_id);
   attempt.started = clock_.Now();
   record_.attempts.push_back(std::move(attempt));
   observer_.OnAttempt(record_, record_.attempts.back());
 }
 
+void LiveExchange::UpstreamClosed() {
+  if (record_.cancel_latency.has_value()) return;
+  if (const std::optional<Instant> fired_at = cancellation_.fired_at()) {
+    record_.cancel_latency = clock_.Now() - *fired_at;
+  }
+}
+
 void LiveExchange::FailAttempt(const AttemptFailure& failure) {
+  UpstreamClosed();
   Attempt& attempt = record_.attempts.back();
   attempt.ended = clock_.Now();
   attempt.failure = failure.cause;
@@ -82,25 +71,7 @@ void LiveExchange::Finish(Cause cause, absl::string_view detail) {
   in_flight_.fetch_sub(1, std::memory_order_relaxed);
   if (cause == Cause::kCompleted) observer_.OnDone(record_);
   observer_.OnFinished(record_);
-  LogFinished();
-}
-
-void LiveExchange::LogFinished() const {
-  const ExchangeInfo& info = *record_.info;
-  const CauseInfo& cause = InfoOf(*record_.cause);
-  const std::string endpoint = record_.attempts.empty() ? "" : record_.attempts.back().endpoint;
-  Log(cause.level, "exchange finished",
-      {{"id", ToString(info.id)},
-       {"model", OrDash(info.model)},
-       {"pool", OrDash(info.pool)},
-       {"endpoint", OrDash(endpoint)},
-       {"attempts", record_.attempts.size()},
-       {"cause", cause.label},
-       {"status", record_.http_status},
-       {"ttft_ms", TtftText(record_.stamps)},
-       {"bytes", record_.bytes_to_client},
-       {"usage", UsageText(record_.usage)},
-       {"detail", OrDash(record_.detail)}});
+  LogFinished(record_);
 }
 
 }  // namespace sluice::relay

@@ -28,8 +28,11 @@ class LiveExchange {
 
   /// Once, before all that follows.
   void Start(ExchangeInfo info);
-  void BeginAttempt(std::string endpoint);
-  /// The last attempt begun came to nothing.
+  void BeginAttempt(std::string endpoint, absl::string_view key_id);
+  /// The upstream's connection has just been closed: of a cancelled exchange, that is its latency.
+  /// The first call counts.
+  void UpstreamClosed();
+  /// The last attempt begun came to nothing, and its connection is closed.
   void FailAttempt(const AttemptFailure& failure);
   /// The one place where an exchange commits: nothing is retried from here on. The caller writes
   /// the head next.
@@ -48,8 +51,6 @@ class LiveExchange {
   const Clock& clock() const { return clock_; }
 
  private:
-  void LogFinished() const;
-
   const Clock& clock_;
   Observer& observer_;
   const Cancellation& cancellation_;

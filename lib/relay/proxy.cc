@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 
@@ -18,6 +17,7 @@
 #include "lib/relay/live_exchange.h"
 #include "lib/relay/ready_answer.h"
 #include "lib/relay/upstream_answer.h"
+#include "lib/upstream/pair.h"
 
 // The life of an exchange, phase by phase. Accept to route are here, and the loop over the
 // attempts; one attempt and its hold are in attempt.cc; commit, relay and finish in
@@ -111,16 +111,19 @@ std::unique_ptr<Answer> AnswerExhausted(std::unique_ptr<LiveExchange> exchange,
                                         const std::optional<AttemptFailure>& last,
                                         std::optional<WholeAnswer> kept) {
   if (!last.has_value()) {
-    return AnswerError(std::move(exchange), intake, Cause::kNoCapacity, "", "the pool is empty");
+    return AnswerError(
+        std::move(exchange), intake, Cause::kNoCapacity, "",
+        intake.pool->endpoints.empty() ? "the pool is empty" : "no key of the pool is usable now");
   }
   if (kept.has_value() && !exchange->cancelled()) {
     return std::make_unique<ReadyAnswer>(std::move(exchange), *std::move(kept), last->detail,
                                          intake.pool->timeouts.client_stall);
   }
-  // To the client an endpoint that can't be reached is missing capacity; the attempts say which and
-  // why.
-  const bool unreached = last->cause == Cause::kConnectFailed || last->cause == Cause::kDnsFailed;
-  return AnswerError(std::move(exchange), intake, unreached ? Cause::kNoCapacity : last->cause,
+  // To the client an endpoint that can't be reached, or a key that it refuses, is missing capacity;
+  // the attempts say which and why.
+  const bool unusable = last->cause == Cause::kConnectFailed || last->cause == Cause::kDnsFailed ||
+                        last->retry == RetryClass::kNextKey;
+  return AnswerError(std::move(exchange), intake, unusable ? Cause::kNoCapacity : last->cause,
                      last->message, last->detail);
 }
 
@@ -128,35 +131,44 @@ std::unique_ptr<Answer> AttemptAndHold(const ProxyDeps& deps, const Cancellation
                                        std::unique_ptr<LiveExchange> exchange,
                                        const Intake& intake) {
   const config::Pool& pool = *intake.pool;
-  const OutboundRequest outbound =
+  OutboundRequest outbound =
       PrepareOutbound(intake.request, exchange->record().info->request_id, pool.credentials);
   const Limit hold_budget = {DeadlineAfter(deps.clock.Now(), pool.timeouts.hold_budget),
                              Cause::kHoldBudgetSpent};
-  std::vector<std::string> tried;
+  upstream::Tried tried;
   std::optional<AttemptFailure> last;
   std::optional<WholeAnswer> kept;
   for (int remaining = pool.retry.max_attempts; remaining > 0; --remaining) {
-    std::optional<upstream::Lease> lease = deps.endpoints.Acquire(pool, tried);
-    if (!lease.has_value()) break;
-    tried.push_back(lease->endpoint().id);
-    exchange->BeginAttempt(upstream::EndpointName(pool, lease->endpoint()));
-    AttemptOutcome outcome =
-        RunAttempt({.clock = deps.clock,
-                    .cancellation = cancellation,
-                    .transport = deps.transport,
-                    .pool = pool,
-                    .outbound = outbound,
-                    .dialect = intake.dialect,
-                    .hold_budget = hold_budget,
-                    .others_remain = remaining > 1 && deps.endpoints.HasUntried(pool, tried),
-                    .record = exchange->record()},
-                   lease->endpoint().uri);
+    std::optional<upstream::Pair> pair =
+        upstream::AcquirePair(deps.endpoints, deps.keys, *intake.snapshot, pool, tried);
+    if (!pair.has_value()) break;
+    const config::Endpoint& endpoint = pair->lease.endpoint();
+    exchange->BeginAttempt(upstream::EndpointName(pool, endpoint), pair->key_id());
+    if (pair->key.has_value()) pair->key->AddTo(outbound.headers);
+    const auto others_remain = [&](upstream::Spent spent) {
+      upstream::Tried then = tried;
+      then.Add(endpoint.id, pair->key_id(), spent);
+      return remaining > 1 && upstream::PairRemains(deps.keys, *intake.snapshot, pool, then);
+    };
+    AttemptOutcome outcome = RunAttempt({.clock = deps.clock,
+                                         .cancellation = cancellation,
+                                         .transport = deps.transport,
+                                         .pool = pool,
+                                         .outbound = outbound,
+                                         .dialect = intake.dialect,
+                                         .hold_budget = hold_budget,
+                                         .key = pair->key ? &*pair->key : nullptr,
+                                         .others_remain = others_remain,
+                                         .record = exchange->record()},
+                                        endpoint.uri);
     if (auto* held = std::get_if<HeldAnswer>(&outcome)) {
       return std::make_unique<UpstreamAnswer>(std::move(exchange), intake.snapshot, pool,
-                                              *std::move(lease), intake.dialect, std::move(*held));
+                                              std::move(pair->lease), intake.dialect,
+                                              std::move(*held));
     }
     last = std::get<AttemptFailure>(std::move(outcome));
     exchange->FailAttempt(*last);
+    tried.Add(endpoint.id, pair->key_id(), last->spent);
     if (last->answer.has_value()) kept = std::move(last->answer);
     if (!MayRetry(last->retry, pool.retry)) break;
   }

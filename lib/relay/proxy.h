@@ -13,6 +13,7 @@
 #include "lib/exchange/observer.h"
 #include "lib/exchange/seams.h"
 #include "lib/upstream/endpoint_table.h"
+#include "lib/upstream/key_ring.h"
 
 namespace sluice::relay {
 
@@ -20,6 +21,7 @@ struct ProxyDeps {
   const Clock& clock;
   const config::Store& config;
   upstream::EndpointTable& endpoints;
+  upstream::KeyRing& keys;
   Transport& transport;
   Observer& observer;
 };

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "lib/base/digest.h"
 #include "lib/exchange/message.h"
 #include "lib/relay/headers.h"
 
@@ -29,6 +30,7 @@ ReadyAnswer::ReadyAnswer(std::unique_ptr<LiveExchange> exchange, WholeAnswer ans
 Answer::Step ReadyAnswer::Next(ClientSink& sink) {
   exchange_->Commit(answer_.head.status);
   sink.WriteHead(answer_.head);
+  Digest sent;
   if (body_ == Body::kSized && !answer_.body.empty()) {
     const ClientSink::Result result = sink.Write(answer_.body, stall_limit_);
     if (result != ClientSink::Result::kOk) {
@@ -37,7 +39,9 @@ Answer::Step ReadyAnswer::Next(ClientSink& sink) {
       return Step::kAbort;
     }
     exchange_->record().bytes_to_client = answer_.body.size();
+    sent.Update(answer_.body);
   }
+  exchange_->record().digest_to_client = sent.value();
   exchange_->Finish(answer_.cause, detail_);
   return Step::kEnd;
 }

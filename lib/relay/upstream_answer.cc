@@ -35,31 +35,36 @@ UpstreamAnswer::UpstreamAnswer(std::unique_ptr<LiveExchange> exchange,
       lease_(std::move(lease)),
       stream_(std::move(held.stream)),
       watch_(held.kind, dialect, exchange_->record(), exchange_->observer()),
-      head_(std::move(held.head)),
-      held_(std::move(held.held)),
+      uncommitted_(std::make_unique<Uncommitted>(
+          Uncommitted{std::move(held.head), std::move(held.held), held.ended})),
       first_frame_(held.first_frame),
       standing_(held.standing),
-      dialect_(dialect),
-      ended_(held.ended) {
-  PrepareAnswerHead(exchange_->record().info->request_id, head_);
-  if (body_ == Body::kOpen) head_.headers.Remove("Content-Length");
+      dialect_(dialect) {
+  if (pool_.relay == config::RelayMode::kValidFrames && watch_.is_event_stream()) {
+    filter_ = std::make_unique<FrameFilter>(exchange_->record());
+    written_ = std::make_unique<Digest>();
+  }
+  ResponseHead& head = uncommitted_->head;
+  PrepareAnswerHead(exchange_->record().info->request_id, head);
+  if (body_ == Body::kOpen) head.headers.Remove("Content-Length");
 }
 
 UpstreamAnswer::~UpstreamAnswer() { Finish(exchange_->LossCause()); }
 
 Answer::Step UpstreamAnswer::Next(ClientSink& sink) {
-  return committed_ ? Relay(sink) : Commit(sink);
+  if (uncommitted_ == nullptr) return Relay(sink);
+  return Commit(std::move(*std::exchange(uncommitted_, nullptr)), sink);
 }
 
-Answer::Step UpstreamAnswer::Commit(ClientSink& sink) {
-  committed_ = true;
-  exchange_->Commit(head_.status);
+Answer::Step UpstreamAnswer::Commit(Uncommitted answer, ClientSink& sink) {
+  exchange_->Commit(answer.head.status);
   last_passed_at_ = *exchange_->record().stamps.first_byte;
-  sink.WriteHead(head_);
-  head_ = ResponseHead();
-  const std::string held = std::exchange(held_, std::string());
-  if (!held.empty() && !Pass(held, sink)) return Step::kAbort;
-  return ended_ ? EndOfBody(sink) : Step::kMore;
+  sink.WriteHead(answer.head);
+  if (!answer.held.empty() && !Pass(answer.held, sink)) return Step::kAbort;
+  if (answer.ended) return EndOfBody(sink);
+  const bool alone = exchange_->record().bytes_to_client == 0;
+  if (alone && !Survives(sink.Flush(pool_.timeouts.client_stall))) return Step::kAbort;
+  return Step::kMore;
 }
 
 Answer::Step UpstreamAnswer::Relay(ClientSink& sink) {
@@ -87,13 +92,9 @@ Answer::Step UpstreamAnswer::Relay(ClientSink& sink) {
 bool UpstreamAnswer::Pass(absl::string_view piece, ClientSink& sink) {
   Exchange& record = exchange_->record();
   const Instant read_at = exchange_->clock().Now();
-  const ClientSink::Result result = sink.Write(piece, pool_.timeouts.client_stall);
-  if (result != ClientSink::Result::kOk) {
-    Finish(result == ClientSink::Result::kStalled ? Cause::kClientTooSlow : exchange_->LossCause());
-    return false;
-  }
+  if (!(filter_ ? Write(filter_->Take(piece), sink) : Write(piece, sink))) return false;
+  read_.Update(piece);
   const Instant passed_at = exchange_->clock().Now();
-  record.bytes_to_client += piece.size();
   if (const Duration gap = passed_at - last_passed_at_; gap > record.largest_gap) {
     record.largest_gap = gap;
     record.largest_gap_by_client = passed_at - read_at > read_at - last_passed_at_;
@@ -101,6 +102,20 @@ bool UpstreamAnswer::Pass(absl::string_view piece, ClientSink& sink) {
   last_passed_at_ = passed_at;
   watch_.See(piece, passed_at);
   return true;
+}
+
+bool UpstreamAnswer::Write(absl::string_view bytes, ClientSink& sink) {
+  if (bytes.empty()) return true;
+  if (!Survives(sink.Write(bytes, pool_.timeouts.client_stall))) return false;
+  exchange_->record().bytes_to_client += bytes.size();
+  if (written_ != nullptr) written_->Update(bytes);
+  return true;
+}
+
+bool UpstreamAnswer::Survives(ClientSink::Result result) {
+  if (result == ClientSink::Result::kOk) return true;
+  Finish(result == ClientSink::Result::kStalled ? Cause::kClientTooSlow : exchange_->LossCause());
+  return false;
 }
 
 Limit UpstreamAnswer::SilenceLimit() const {
@@ -117,34 +132,50 @@ Limit UpstreamAnswer::SilenceLimit() const {
 }
 
 Answer::Step UpstreamAnswer::EndOfBody(ClientSink& sink) {
+  if (filter_ && !Write(filter_->Finish(), sink)) return Step::kAbort;
   const Cause cause = watch_.SeeEnd(last_passed_at_);
-  if (cause == Cause::kTruncated && watch_.is_event_stream()) return Break(sink, cause, "");
+  const bool untold = cause == Cause::kUpstreamErrorFrame && !watch_.told();
+  if (watch_.is_event_stream() && (cause == Cause::kTruncated || untold)) {
+    return Break(sink, cause, "");
+  }
   // Any other body came whole and was passed whole, whatever it holds.
   Finish(standing_.value_or(cause));
   return Step::kEnd;
 }
 
 Answer::Step UpstreamAnswer::Break(ClientSink& sink, Cause cause, absl::string_view detail) {
-  stream_.reset();  // the upstream is cancelled before a slow client is written to
+  CloseUpstream();  // before a slow client is written to
   if (!watch_.is_event_stream() || cause == Cause::kClientGone) {
     Finish(cause, detail);
     return Step::kAbort;
   }
-  if (!watch_.closed()) {
-    const std::string ending =
-        absl::StrCat(watch_.inside_event() ? "\n\n" : "",
-                     dialect::ErrorEvent(dialect_, cause, InfoOf(cause).message));
+  if (watch_.errored()) cause = Cause::kUpstreamErrorFrame;
+  if (!watch_.told()) {
+    const bool inside_event = filter_ == nullptr && watch_.inside_event();
+    const std::string ending = absl::StrCat(
+        inside_event ? "\n\n" : "", dialect::ErrorEvent(dialect_, cause, InfoOf(cause).message));
     if (sink.Write(ending, pool_.timeouts.client_stall) == ClientSink::Result::kOk) {
       exchange_->record().bytes_to_client += ending.size();
+      if (written_ == nullptr) written_ = std::make_unique<Digest>(read_);
+      written_->Update(ending);
     }
   }
   Finish(cause, detail);
   return Step::kEnd;
 }
 
-void UpstreamAnswer::Finish(Cause cause, absl::string_view detail) {
+void UpstreamAnswer::CloseUpstream() {
   stream_.reset();
+  exchange_->UpstreamClosed();
+}
+
+void UpstreamAnswer::Finish(Cause cause, absl::string_view detail) {
+  CloseUpstream();
   lease_.Release();
+  if (exchange_->record().stamps.first_byte.has_value()) {
+    exchange_->record().digest_from_upstream = read_.value();
+    exchange_->record().digest_to_client = (written_ != nullptr ? *written_ : read_).value();
+  }
   if (watch_.errored()) {
     cause = Cause::kUpstreamErrorFrame;  // came first, whatever ended the connection
   } else if (watch_.closed() && cause == Cause::kClientGone) {

@@ -6,11 +6,13 @@
 
 #include "absl/strings/string_view.h"
 
+#include "lib/base/digest.h"
 #include "lib/config/snapshot.h"
 #include "lib/dialect/dialect.h"
 #include "lib/exchange/seams.h"
 #include "lib/relay/attempt.h"
 #include "lib/relay/body_watch.h"
+#include "lib/relay/frame_filter.h"
 #include "lib/relay/limit.h"
 #include "lib/relay/live_exchange.h"
 #include "lib/relay/proxy.h"
@@ -32,12 +34,25 @@ class UpstreamAnswer final : public Answer {
   Step Next(ClientSink& sink) override;
 
  private:
-  Step Commit(ClientSink& sink);
+  /// What is needed for the commit, and not kept for the length of a stream.
+  struct Uncommitted {
+    ResponseHead head;
+    std::string held;
+    bool ended = false;  // all of the body is held
+  };
+
+  Step Commit(Uncommitted answer, ClientSink& sink);
   Step Relay(ClientSink& sink);
-  /// Writes `piece` and then observes it. False: the client is lost and the exchange finished.
+  /// Writes what passes of `piece` and then observes it. False: the client is lost and the exchange
+  /// finished.
   bool Pass(absl::string_view piece, ClientSink& sink);
+  /// Writes `bytes`, if any. False as above.
+  bool Write(absl::string_view bytes, ClientSink& sink);
+  /// Goes on after a write, or finishes.
+  bool Survives(ClientSink::Result result);
   Step EndOfBody(ClientSink& sink);
   Step Break(ClientSink& sink, Cause cause, absl::string_view detail);
+  void CloseUpstream();
   void Finish(Cause cause, absl::string_view detail = "");
 
   Limit SilenceLimit() const;
@@ -49,15 +64,15 @@ class UpstreamAnswer final : public Answer {
   const config::Pool& pool_;
   upstream::Lease lease_;
   std::unique_ptr<UpstreamStream> stream_;
+  std::unique_ptr<FrameFilter> filter_;  // only under `relay: VALID_FRAMES`
   BodyWatch watch_;
-  ResponseHead head_;  // until the commit
-  std::string held_;   // until the commit
+  std::unique_ptr<Uncommitted> uncommitted_;
+  Digest read_;                      // of what came
+  std::unique_ptr<Digest> written_;  // of what left, once that may differ
   const Limit first_frame_;
   Instant last_passed_at_;  // when the last piece had been written
   const std::optional<Cause> standing_;
   const dialect::Dialect dialect_;
-  const bool ended_;  // all of the body is held
-  bool committed_ = false;
 };
 
 }  // namespace sluice::relay

@@ -82,6 +82,8 @@ void Splitter::Text::Release() { ReleaseHeap(kept_); }
 
 void Splitter::Feed(absl::string_view piece, OnFrame on_frame) {
   if (piece.empty()) return;
+  Block fresh;
+  Resume(&fresh);
   const char* const begin = piece.data();
   const char* const end = begin + piece.size();
   const uint64_t base = offset_;
@@ -121,39 +123,48 @@ void Splitter::Feed(absl::string_view piece, OnFrame on_frame) {
     }
   }
 
-  if (block_open_) {
-    data_.Keep();
-    event_.Keep();
-    error_.Keep();
-  } else {
-    data_.Release();
-    event_.Release();
-    error_.Release();
-    if (ranges_.capacity() > 0) std::vector<Range>().swap(ranges_);
-  }
-  if (line_.empty()) ReleaseHeap(line_);
+  Suspend();
 }
 
 void Splitter::Finish(OnFrame on_frame) {
+  Block fresh;
+  Resume(&fresh);
   if (after_cr_) EndPendingLine(offset_, on_frame);
+  Suspend();
+}
+
+void Splitter::Resume(Block* fresh) { block_ = kept_block_ != nullptr ? kept_block_.get() : fresh; }
+
+void Splitter::Suspend() {
+  if (!block_->open) {
+    kept_block_.reset();
+  } else {
+    for (Text* text : {&block_->data, &block_->event, &block_->error}) text->Keep();
+    if (kept_block_ == nullptr) kept_block_ = std::make_unique<Block>(std::move(*block_));
+  }
+  block_ = nullptr;
+  if (line_.empty()) ReleaseHeap(line_);
 }
 
 bool Splitter::inside_event() const {
+  const bool has_fields = kept_block_ != nullptr && kept_block_->has_fields;
   const absl::string_view line = pending_line();
-  if (!after_cr_) return has_fields_ || !line.empty();
+  if (!after_cr_) return has_fields || !line.empty();
   if (line.empty()) return false;
-  return has_fields_ || ParseLine(line).field != Field::kComment;
+  return has_fields || ParseLine(line).field != Field::kComment;
 }
 
 std::optional<std::string> Splitter::tail() const {
+  static const Block kNone;
+  const Block& block = kept_block_ != nullptr ? *kept_block_ : kNone;
   const Line last = ParseLine(pending_line());
   const bool cut = !pending_line().empty();
-  if (!has_fields_ && (!cut || last.field == Field::kComment)) return std::nullopt;
+  if (!block.has_fields && (!cut || last.field == Field::kComment)) return std::nullopt;
   const bool cut_data = cut && last.field == Field::kData;
-  if (oversize_ || (cut_data && line_.size() < line_length_)) return std::string();
-  std::string data(data_.get());
+  if (block.oversize || (cut_data && line_.size() < line_length_)) return std::string();
+  std::string data(block.data.get());
   if (cut_data) {
-    if (has_data_) data += '\n';
+    if (block.has_data) data += '\n';
     data.append(last.value.data(), last.value.size());
   }
   return data;
@@ -166,12 +177,12 @@ absl::string_view Splitter::pending_line() const {
 }
 
 size_t Splitter::kept_bytes() const {
-  return data_.get().size() + event_.get().size() + error_.get().size();
+  return block_->data.get().size() + block_->event.get().size() + block_->error.get().size();
 }
 
 void Splitter::KeepLine(absl::string_view part) {
   line_length_ += part.size();
-  if (!oversize_ && kept_bytes() + line_length_ <= max_frame_bytes_) {
+  if (!block_->oversize && kept_bytes() + line_length_ <= max_frame_bytes_) {
     line_.append(part.data(), part.size());
     return;
   }
@@ -197,13 +208,14 @@ void Splitter::EndLine(absl::string_view text, size_t length, bool borrow, uint6
   uint64_t start = line_start_;
   line_start_ = end;
   if (start == 0 && absl::ConsumePrefix(&text, kByteOrderMark)) start = kByteOrderMark.size();
+  if (block_->open && end - block_->start > max_block_bytes_) MarkOversize();
   if (text.empty()) {
     EndBlock(end, on_frame);
     return;
   }
-  if (!block_open_) {
-    block_open_ = true;
-    block_start_ = range_start_ = start;
+  if (!block_->open) {
+    block_->open = true;
+    block_->start = block_->range_start = start;
   }
 
   const Line line = ParseLine(text);
@@ -211,70 +223,72 @@ void Splitter::EndLine(absl::string_view text, size_t length, bool borrow, uint6
     ++comments_;
     return;
   }
-  has_fields_ = true;
+  block_->has_fields = true;
   if (line.field == Field::kUnknown || line.field == Field::kError) CutRange(start, end);
   if (line.field == Field::kUnknown || line.field == Field::kWithoutEffect) return;
 
-  const bool first_data = line.field == Field::kData && !has_data_;
-  if (line.field == Field::kData) has_data_ = true;
-  if (oversize_) return;
+  const bool first_data = line.field == Field::kData && !block_->has_data;
+  if (line.field == Field::kData) block_->has_data = true;
+  if (block_->oversize) return;
   if (kept_bytes() + length > max_frame_bytes_) {
     MarkOversize();
   } else if (line.field == Field::kEvent) {
-    event_.Set(line.value, borrow);
+    block_->event.Set(line.value, borrow);
   } else if (line.field == Field::kError) {
-    if (error_.get().empty() && absl::StartsWith(line.value, "{")) error_.Set(line.value, borrow);
+    if (block_->error.get().empty() && absl::StartsWith(line.value, "{"))
+      block_->error.Set(line.value, borrow);
   } else if (first_data) {
-    data_.Set(line.value, borrow);
+    block_->data.Set(line.value, borrow);
   } else {
-    data_.Append("\n");
-    data_.Append(line.value);
+    block_->data.Append("\n");
+    block_->data.Append(line.value);
   }
 }
 
 void Splitter::CutRange(uint64_t start, uint64_t end) {
-  if (range_start_ < start) {
-    if (ranges_.size() == kMaxRanges) MarkOversize();
-    if (!oversize_) ranges_.push_back({range_start_, start});
+  if (block_->range_start < start) {
+    if (block_->ranges.size() == kMaxRanges) MarkOversize();
+    if (!block_->oversize) block_->ranges.push_back({block_->range_start, start});
   }
-  range_start_ = end;
+  block_->range_start = end;
 }
 
 void Splitter::MarkOversize() {
-  oversize_ = true;
-  for (Text* text : {&data_, &event_, &error_}) {
+  block_->oversize = true;
+  for (Text* text : {&block_->data, &block_->event, &block_->error}) {
     text->Clear();
     text->Release();
   }
-  std::vector<Range>().swap(ranges_);
+  std::vector<Range>().swap(block_->ranges);
 }
 
 void Splitter::EndBlock(uint64_t end, OnFrame on_frame) {
   Frame frame;
-  frame.start = block_start_;
+  frame.start = block_->start;
   frame.end = end;
-  if (!error_.get().empty()) {
-    frame.data = error_.get();
+  if (!block_->error.get().empty()) {
+    frame.data = block_->error.get();
     frame.error_line = true;
     on_frame(frame);
     frame.error_line = false;
   }
-  if (has_data_) {
-    const Range last{range_start_, end};
-    if (!ranges_.empty()) ranges_.push_back(last);
-    frame.event = event_.get();
-    frame.data = data_.get();
-    frame.oversize = oversize_;
-    if (!oversize_) {
-      frame.ranges = ranges_.empty() ? absl::MakeConstSpan(&last, 1) : absl::MakeConstSpan(ranges_);
+  if (block_->has_data) {
+    const Range last{block_->range_start, end};
+    if (!block_->ranges.empty()) block_->ranges.push_back(last);
+    frame.event = block_->event.get();
+    frame.data = block_->data.get();
+    frame.oversize = block_->oversize;
+    if (!block_->oversize) {
+      frame.ranges = block_->ranges.empty() ? absl::MakeConstSpan(&last, 1)
+                                            : absl::MakeConstSpan(block_->ranges);
     }
     on_frame(frame);
   }
-  block_open_ = has_fields_ = has_data_ = oversize_ = false;
-  data_.Clear();
-  event_.Clear();
-  error_.Clear();
-  ranges_.clear();
+  block_->open = block_->has_fields = block_->has_data = block_->oversize = false;
+  block_->data.Clear();
+  block_->event.Clear();
+  block_->error.Clear();
+  block_->ranges.clear();
 }
 
 }  // namespace sluice::sse

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,13 +41,16 @@ struct Frame {
 ///
 /// Keeps only what is not yet complete, and at most `max_frame_bytes` of that (the lines with data,
 /// name or error of one block); copies nothing when a frame lies whole in one piece, and owns no
-/// heap memory while nothing is pending. Thread-compatible.
+/// heap memory while nothing is pending. A block of more than `max_block_bytes`, whatever its
+/// lines, is oversize too, so that who keeps blocks as they came keeps no more. Thread-compatible.
 class Splitter {
  public:
   /// Must not call back into the splitter.
   using OnFrame = absl::FunctionRef<void(const Frame&)>;
 
-  explicit Splitter(size_t max_frame_bytes = size_t{1} << 20) : max_frame_bytes_(max_frame_bytes) {}
+  explicit Splitter(size_t max_frame_bytes = size_t{1} << 20,
+                    size_t max_block_bytes = size_t{2} << 20)
+      : max_frame_bytes_(max_frame_bytes), max_block_bytes_(max_block_bytes) {}
 
   /// `on_frame` is called for each event that `piece` completes, in order; for a block with an
   /// `error:` line, once for that line first.
@@ -66,7 +70,10 @@ class Splitter {
   /// follow the last blank line. For dialect::StreamReader::End.
   std::optional<std::string> tail() const;
 
-  uint64_t offset() const { return offset_; }      // bytes fed so far
+  uint64_t offset() const { return offset_; }  // bytes fed so far
+  /// Between calls of Feed: no frame to come has bytes before this.
+  uint64_t settled() const { return kept_block_ != nullptr ? kept_block_->start : line_start_; }
+  size_t max_block_bytes() const { return max_block_bytes_; }
   uint64_t comments() const { return comments_; }  // finished comment lines so far
 
  private:
@@ -87,6 +94,23 @@ class Splitter {
     std::string kept_;
   };
 
+  struct Block {
+    uint64_t start = 0;
+    bool open = false;
+    bool has_fields = false;  // any line but comments
+    bool has_data = false;
+    bool oversize = false;
+    Text data;
+    Text event;
+    Text error;
+    uint64_t range_start = 0;
+    std::vector<Range> ranges;  // finished ones; empty unless the block has unknown fields
+  };
+
+  /// Goes on with the block kept, or in `fresh`.
+  void Resume(Block* fresh);
+  /// Keeps the block if it is open.
+  void Suspend();
   void KeepLine(absl::string_view part);
   void EndLine(absl::string_view text, size_t length, bool borrow, uint64_t end, OnFrame on_frame);
   void EndPendingLine(uint64_t end, OnFrame on_frame);
@@ -97,6 +121,7 @@ class Splitter {
   absl::string_view pending_line() const;
 
   size_t max_frame_bytes_;
+  size_t max_block_bytes_;
   uint64_t offset_ = 0;
   uint64_t comments_ = 0;
 
@@ -107,17 +132,10 @@ class Splitter {
   size_t line_length_ = 0;
   bool after_cr_ = false;  // it is finished, but an LF may belong to its end
 
-  // The block that is not finished yet.
-  uint64_t block_start_ = 0;
-  bool block_open_ = false;
-  bool has_fields_ = false;  // any line but comments
-  bool has_data_ = false;
-  bool oversize_ = false;
-  Text data_;
-  Text event_;
-  Text error_;
-  uint64_t range_start_ = 0;
-  std::vector<Range> ranges_;  // finished ones; empty unless the block has unknown fields
+  // The block that is not finished yet: during a call always one; between calls only if one is
+  // open, so that an idle splitter is small and yet a block whole in one piece allocates nothing.
+  Block* block_ = nullptr;
+  std::unique_ptr<Block> kept_block_;
 };
 
 }  // namespace sluice::sse

@@ -1,6 +1,5 @@
 #include "lib/upstream/endpoint_table.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -8,13 +7,6 @@
 #include "lib/upstream/picker.h"
 
 namespace sluice::upstream {
-namespace {
-
-bool IsUntried(const config::Endpoint& endpoint, absl::Span<const std::string> tried) {
-  return std::find(tried.begin(), tried.end(), endpoint.id) == tried.end();
-}
-
-}  // namespace
 
 std::string EndpointName(const config::Pool& pool, const config::Endpoint& endpoint) {
   return absl::StrCat("pools/", pool.id, "/endpoints/", endpoint.id);
@@ -40,12 +32,12 @@ void Lease::Release() {
   state_ = nullptr;
 }
 
-std::optional<Lease> EndpointTable::Acquire(const config::Pool& pool,
-                                            absl::Span<const std::string> tried) {
+std::optional<Lease> EndpointTable::Acquire(
+    const config::Pool& pool, absl::FunctionRef<bool(const config::Endpoint&)> eligible) {
   MutexLock lock(&mutex_);
   uint64_t& turn = turns_[pool.id];
   const std::optional<size_t> picked = PickRoundRobin(
-      turn, pool.endpoints.size(), [&](size_t i) { return IsUntried(pool.endpoints[i], tried); });
+      turn, pool.endpoints.size(), [&](size_t i) { return eligible(pool.endpoints[i]); });
   if (!picked.has_value()) return std::nullopt;
   turn = *picked + 1;
   const config::Endpoint& endpoint = pool.endpoints[*picked];
@@ -53,12 +45,6 @@ std::optional<Lease> EndpointTable::Acquire(const config::Pool& pool,
   std::shared_ptr<EndpointState>& state = states_[name];
   if (state == nullptr) state = std::make_shared<EndpointState>(name);
   return Lease(state, endpoint);
-}
-
-bool EndpointTable::HasUntried(const config::Pool& pool,
-                               absl::Span<const std::string> tried) const {
-  return std::any_of(pool.endpoints.begin(), pool.endpoints.end(),
-                     [&](const config::Endpoint& endpoint) { return IsUntried(endpoint, tried); });
 }
 
 int EndpointTable::InFlight(absl::string_view name) const {

@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 
 #include "lib/base/mutex.h"
 #include "lib/config/config.h"
@@ -50,12 +50,9 @@ class Lease {
 /// The runtime state of all endpoints, by name. Thread-safe.
 class EndpointTable {
  public:
-  /// Leases the next endpoint of `pool`, in turn, whose id is not in `tried`; nothing when there is
-  /// none.
-  std::optional<Lease> Acquire(const config::Pool& pool, absl::Span<const std::string> tried);
-
-  /// Whether Acquire would find one. Another exchange may take it first.
-  bool HasUntried(const config::Pool& pool, absl::Span<const std::string> tried) const;
+  /// Leases the next endpoint of `pool`, in turn, that is eligible; nothing when there is none.
+  std::optional<Lease> Acquire(const config::Pool& pool,
+                               absl::FunctionRef<bool(const config::Endpoint&)> eligible);
 
   /// Leases held on the endpoint of that name; 0 for one that was never used.
   int InFlight(absl::string_view name) const;

@@ -11,7 +11,7 @@ Snapshot WithRoutes(std::vector<Route> routes) {
     config.pools.push_back({.id = id});
   }
   config.routes = std::move(routes);
-  return Snapshot(std::move(config), 1, "etag", absl::UnixEpoch());
+  return Snapshot(std::move(config), Secrets(), 1, "etag", absl::UnixEpoch());
 }
 
 std::string PoolOf(const Snapshot& snapshot, absl::string_view model) {

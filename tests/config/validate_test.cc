@@ -51,6 +51,30 @@ TEST(ValidateTest, ReportsAllViolationsAtOnceInFieldOrder) {
                           "pools[0].retry.max_attempts", "routes[0].pool", "limits.max_in_flight"));
 }
 
+TEST(ValidateTest, AcceptsKeysThatSayWhereTheirValueIs) {
+  EXPECT_THAT(PathsAfter([](Config& c) {
+                c.pools[0].keys = {{.id = "k1", .env = "KEY"}, {.id = "k2", .file = "/run/key"}};
+                c.pools[0].key_header = "x-api-key";
+                c.pools[0].relay = RelayMode::kValidFrames;
+              }),
+              IsEmpty());
+}
+
+TEST(ValidateTest, RefusesKeysThatCannotBeUsed) {
+  EXPECT_THAT(PathsAfter([](Config& c) {
+                c.pools[0].credentials = Credentials::kPassThrough;
+                c.pools[0].keys = {{.id = "k1", .env = "A", .file = "b"}, {.id = "k1"}};
+                c.pools[0].key_header = "no token";
+              }),
+              ElementsAre("pools[0].keys[0]", "pools[0].keys[1].id", "pools[0].keys[1]",
+                          "pools[0].keys", "pools[0].key_header"));
+  for (const absl::string_view field : {"", "host", "Content-Length", "Connection", "a:b"}) {
+    EXPECT_THAT(PathsAfter([&](Config& c) { c.pools[0].key_header = std::string(field); }),
+                ElementsAre("pools[0].key_header"))
+        << field;
+  }
+}
+
 TEST(ValidateTest, HoldsIdsToThePattern) {
   for (const std::string& id : {std::string("a"), std::string("a-1"), std::string(63, 'a')}) {
     EXPECT_THAT(PathsAfter([&](Config& c) { c.pools[0].endpoints[0].id = id; }), IsEmpty()) << id;

@@ -75,6 +75,14 @@ TEST_F(HubObserverTest, PublishesTheLifeOfAnExchangeInOrder) {
   x_.stamps.done = After(6);
   x_.cause = Cause::kCompleted;
   x_.bytes_to_client = 163;
+  x_.digest_from_upstream = 1;
+  x_.digest_to_client = 2;
+  x_.valid_frames_only = true;
+  x_.dropped_bytes = 3;
+  x_.dropped_stretches = 4;
+  x_.cancel_latency = milliseconds(5);
+  x_.largest_gap_by_client = true;
+  x_.attempts.back().key_id = "k1";
   x_.frames = 1;
   observer_.OnFinished(x_);
 
@@ -111,6 +119,14 @@ TEST_F(HubObserverTest, PublishesTheLifeOfAnExchangeInOrder) {
   EXPECT_EQ(finished.attempts, 2);
   EXPECT_EQ(finished.bytes_to_client, 163u);
   EXPECT_EQ(finished.frames, 1u);
+  EXPECT_EQ(finished.digest_from_upstream, 1u);
+  EXPECT_EQ(finished.digest_to_client, 2u);
+  EXPECT_TRUE(finished.valid_frames_only);
+  EXPECT_EQ(finished.dropped_bytes, 3u);
+  EXPECT_EQ(finished.dropped_stretches, 4u);
+  EXPECT_EQ(finished.cancel_latency, milliseconds(5));
+  EXPECT_TRUE(finished.largest_gap_by_client);
+  EXPECT_EQ(finished.key_id, "k1");
 }
 
 TEST_F(HubObserverTest, ReportsTheFirstFrameOnlyOnce) {

@@ -144,7 +144,8 @@ TEST(HubTest, KeepsTheOrderOfEachOfSeveralPublishersAndLosesNothingUncounted) {
   EXPECT_EQ(stuck.Read().lost, kPublishers * kEach - 1000);
 }
 
-/// Two threads in turn: each waits for the other's event, so that a wake-up that is lost ends the play.
+/// Two threads in turn: each waits for the other's event, so that a wake-up that is lost ends the
+/// play.
 TEST(HubTest, WakesAWaiterWhenAnEventComes) {
   constexpr uint64_t kTurns = 1000;
   Hub serve;

@@ -12,8 +12,11 @@ namespace {
 TEST(CancellationTest, KeepsTheFirstCauseAndItsDetail) {
   Cancellation cancellation;
   EXPECT_EQ(cancellation.cause(), std::nullopt);
-  EXPECT_TRUE(cancellation.Cancel(Cause::kClientGone, "first"));
-  EXPECT_FALSE(cancellation.Cancel(Cause::kDrained, "second"));
+  EXPECT_EQ(cancellation.fired_at(), std::nullopt);
+  const Instant first = Instant() + std::chrono::seconds(7);
+  EXPECT_TRUE(cancellation.Cancel(Cause::kClientGone, first, "first"));
+  EXPECT_FALSE(cancellation.Cancel(Cause::kDrained, first + std::chrono::seconds(1), "second"));
+  EXPECT_EQ(cancellation.fired_at(), first);
   EXPECT_EQ(cancellation.cause(), Cause::kClientGone);
   EXPECT_EQ(cancellation.detail(), "first");
 }
@@ -22,8 +25,8 @@ TEST(CancellationTest, WakesOnceAndAtOnceWhenItWasBefore) {
   int woken = 0;
   Cancellation cancellation;
   cancellation.OnCancel([&] { ++woken; });
-  cancellation.Cancel(Cause::kClientGone);
-  cancellation.Cancel(Cause::kClientGone);
+  cancellation.Cancel(Cause::kClientGone, Instant());
+  cancellation.Cancel(Cause::kClientGone, Instant());
   EXPECT_EQ(woken, 1);
   cancellation.OnCancel([&] { ++woken; });
   EXPECT_EQ(woken, 2);
@@ -34,7 +37,7 @@ TEST(CancellationTest, WakesNobodyWhoDetached) {
   Cancellation cancellation;
   cancellation.OnCancel([&] { ++woken; });
   cancellation.Detach();
-  EXPECT_TRUE(cancellation.Cancel(Cause::kClientGone));
+  EXPECT_TRUE(cancellation.Cancel(Cause::kClientGone, Instant()));
   EXPECT_EQ(woken, 0);
 }
 
@@ -43,7 +46,8 @@ TEST(CancellationTest, HasOneWinnerAmongManyThreads) {
   std::atomic<int> winners{0};
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([&] { winners += cancellation.Cancel(Cause::kDrained) ? 1 : 0; });
+    threads.emplace_back(
+        [&] { winners += cancellation.Cancel(Cause::kDrained, Instant()) ? 1 : 0; });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(winners, 1);

@@ -32,7 +32,7 @@ constexpr absl::string_view kChunkedPost =
 TEST(RequestParserTest, ReadsAChunkedRequestAndLeavesTheNextOneAlone) {
   const RequestOutcome outcome = ReadRequest(Whole(kChunkedPost));
   EXPECT_EQ(Describe(outcome),
-            "result=2 heads=1 status=0 message=\n"
+            "result=2 heads=1 cause=internal message=\n"
             "POST /v1/chat/completions?x=%2F%20+;a&x=1 1.1 continue=0 keep_alive=1\n"
             "Host=gateway.example:8080\n"
             "Transfer-Encoding=Chunked\n"

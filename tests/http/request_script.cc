@@ -36,11 +36,11 @@ RequestOutcome ReadRequest(const Pieces& pieces, const RequestParser::Limits& li
 
 std::string Describe(const RequestOutcome& outcome) {
   const Request& request = outcome.request;
-  std::string text =
-      absl::StrCat("result=", static_cast<int>(outcome.result), " heads=", outcome.heads,
-                   " status=", outcome.refusal.status, " message=", outcome.refusal.message, "\n",
-                   request.method, " ", request.target, " 1.", request.minor_version,
-                   " continue=", outcome.wants_continue, " keep_alive=", outcome.keep_alive, "\n");
+  std::string text = absl::StrCat(
+      "result=", static_cast<int>(outcome.result), " heads=", outcome.heads,
+      " cause=", InfoOf(outcome.refusal.cause).label, " message=", outcome.refusal.message, "\n",
+      request.method, " ", request.target, " 1.", request.minor_version,
+      " continue=", outcome.wants_continue, " keep_alive=", outcome.keep_alive, "\n");
   for (const Header& field : request.headers) {
     absl::StrAppend(&text, field.name, "=", field.value, "\n");
   }

@@ -16,7 +16,7 @@ struct RequestOutcome {
   bool keep_alive = false;
   Request request;
   std::string leftover;  // bytes behind the request
-  Refusal refusal{0, Cause::kInternal, ""};
+  Refusal refusal{Cause::kInternal, ""};
 };
 
 RequestOutcome ReadRequest(const Pieces& pieces, const RequestParser::Limits& limits = {});

@@ -210,6 +210,42 @@ TEST_F(HoldTest, CommitsAtTheHeadWhenThePoolSaysSo) {
   EXPECT_EQ(cause(), Cause::kUpstreamErrorFrame);
 }
 
+TEST_F(HoldTest, SendsTheHeadAtOnceThoughNothingFollowsIt) {
+  Configure({"a"}, [](config::Pool& pool) { pool.commit = config::CommitPoint::kOnHead; });
+  transport_.Play(Script()
+                      .Silence(seconds(1))
+                      .Head(200, kEventStreamType)
+                      .Silence(seconds(9))
+                      .Piece(kHello)
+                      .Piece(kStop)
+                      .End());
+  const std::unique_ptr<Answer> answer = Serve();
+  EXPECT_EQ(answer->Next(sink_), Answer::Step::kMore);
+  EXPECT_THAT(transcript_.text(), ::testing::EndsWith("first_byte | head 200 | flush"));
+  EXPECT_EQ(Drive(*answer), Answer::Step::kEnd);
+  EXPECT_EQ(*finished().stamps.first_byte - finished().stamps.accepted, seconds(1));
+}
+
+TEST_F(HoldTest, FlushesNoHeadThatLeavesWithItsBody) {
+  transport_.Play(GoodStream());
+  Run();
+  EXPECT_THAT(transcript_.text(), ::testing::Not(HasSubstr("flush")));
+}
+
+TEST_F(HoldTest, LosesAClientThatTakesNoHead) {
+  Configure({"a"}, [](config::Pool& pool) { pool.commit = config::CommitPoint::kOnHead; });
+  for (const auto& [result, ending] :
+       {std::pair(ClientSink::Result::kGone, Cause::kClientGone),
+        std::pair(ClientSink::Result::kStalled, Cause::kClientTooSlow)}) {
+    transport_.Play(Script().Head(200, kEventStreamType).Silence());
+    testing::RecordingSink sink(transcript_);
+    sink.FailFlush(result);
+    EXPECT_EQ(Serve()->Next(sink), Answer::Step::kAbort);
+    EXPECT_EQ(observer_.finished().back().cause, ending);
+    EXPECT_TRUE(transport_.sent().back()->closed);
+  }
+}
+
 TEST_F(HoldTest, SpendsOneBudgetOverAllAttempts) {
   Configure({"a", "b", "c"}, [](config::Pool& pool) { pool.timeouts.hold_budget = seconds(400); });
   transport_.Play(Script().Silence());

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "lib/base/digest.h"
 #include "lib/relay/body_watch.h"
 #include "tests/relay/relay_test.h"
 
@@ -148,6 +149,23 @@ TEST_F(RecordTest, ReadsTheUsageOfAJsonBody) {
   EXPECT_TRUE(transport_.sent()[0]->read_to_end);
 }
 
+TEST_F(RecordTest, ReadsTheUsageOfEmbeddings) {
+  Request request = ChatRequest();
+  request.target = "/v1/embeddings";
+  request.body = R"({"model":"lantern-embed","input":["a"]})";
+  const std::string body =
+      R"({"object":"list","data":[{"embedding":[0.25,-1e-9],"index":0}],)"
+      R"("model":"lantern-embed","usage":{"prompt_tokens":8,"total_tokens":8}})";
+  transport_.Play(Script().Head(200, "application/json").Body(body, 16).End());
+  EXPECT_EQ(Run(request), Answer::Step::kEnd);
+  EXPECT_EQ(sink_.body(), body);
+  EXPECT_EQ(finished().info->dialect, "openai.embeddings");
+  EXPECT_EQ(finished().info->model, "lantern-embed");
+  EXPECT_EQ(finished().usage, Tokens(8, 0, 8));
+  EXPECT_EQ(finished().provenance, Provenance::kReported);
+  EXPECT_EQ(cause(), Cause::kCompleted);
+}
+
 TEST_F(RecordTest, PassesAJsonBodyTooLargeToBeRead) {
   const std::string body = absl::StrCat(R"({"usage":{"prompt_tokens":1},"text":")",
                                         std::string(kMaxJsonCopy, 'x'), "\"}");
@@ -198,11 +216,113 @@ TEST_F(RecordTest, LeavesOneLogLine) {
                       .End());
   Run();
   ASSERT_EQ(log_.size(), 1u);
-  EXPECT_THAT(log_[0], HasSubstr(absl::StrCat(
-                           " INFO exchange finished id=", ToString(finished().info->id),
-                           " model=lantern-8b pool=chat endpoint=pools/chat/endpoints/a attempts=1"
-                           " cause=completed status=200 ttft_ms=250 bytes=",
-                           sink_.body().size(), " usage=5/2/7")));
+  const size_t bytes = sink_.body().size();
+  EXPECT_THAT(log_[0],
+              ::testing::EndsWith(absl::StrCat(
+                  " INFO exchange finished id=", ToString(finished().info->id),
+                  " client=192.0.2.7:5000 method=POST path=/v1/chat/completions model=lantern-8b"
+                  " pool=chat endpoint=pools/chat/endpoints/a attempts=1 cause=completed status=200"
+                  " first_byte_ms=250 ttft_ms=250 done_ms=250 bytes_in=",
+                  bytes, " bytes_out=", bytes,
+                  " digest_in=", absl::Hex(*finished().digest_from_upstream, absl::kZeroPad16),
+                  " frames=4 prompt_tokens=5 completion_tokens=2 total_tokens=7 usage=reported"
+                  " finish=stop")));
+}
+
+TEST_F(RecordTest, LogsWhatWentWrongToo) {
+  Request request = ChatRequest();
+  request.headers.Add("X-Request-Id", "theirs-17");
+  transport_.Play(Script()
+                      .Head(200, kEventStreamType)
+                      .Piece(kHello)
+                      .Silence(seconds(2))
+                      .Piece(kHello)
+                      .Fail(Cause::kUpstreamReset, "by peer"));
+  Run(request);
+  ASSERT_EQ(log_.size(), 1u);
+  for (const absl::string_view field :
+       {" request_id=theirs-17 ", " largest_gap_ms=2000 largest_gap_by=upstream ",
+        " digest_out=", " detail=\"by peer\""}) {
+    EXPECT_THAT(log_[0], HasSubstr(std::string(field)));
+  }
+}
+
+TEST_F(RecordTest, LogsNoEndlessTextOfAPeer) {
+  Request request = ChatRequest();
+  request.body = absl::StrCat("{\"model\":\"", std::string(100'000, 'm'), "\"}");
+  transport_.Play(GoodStream());
+  Run(request);
+  EXPECT_LT(log_.at(0).size(), 2000u);
+}
+
+TEST_F(RecordTest, DigestsTheBodyInAndOut) {
+  transport_.Play(Script().Refuse());
+  transport_.Play(Script().Head(200, kEventStreamType).Body(absl::StrCat(kHello, kStop), 7).End());
+  Configure({"a", "b"});
+  Run();
+  Digest body;
+  body.Update(kHello);
+  body.Update(kStop);
+  EXPECT_EQ(finished().digest_from_upstream, body.value());
+  EXPECT_EQ(finished().digest_to_client, body.value());
+}
+
+TEST_F(RecordTest, DigestsWhatItAddedToo) {
+  transport_.Play(Script().Head(200, kEventStreamType).Piece(kHello).Fail(Cause::kUpstreamReset));
+  Run();
+  Digest read;
+  read.Update(kHello);
+  Digest written;
+  written.Update(sink_.body());
+  EXPECT_EQ(finished().digest_from_upstream, read.value());
+  EXPECT_EQ(finished().digest_to_client, written.value());
+  EXPECT_NE(read.value(), written.value());
+}
+
+TEST_F(RecordTest, DigestsAnAnswerOfItsOwn) {
+  transport_.Play(Script().Refuse());
+  Run();
+  Digest written;
+  written.Update(sink_.body());
+  EXPECT_EQ(finished().digest_from_upstream, std::nullopt);
+  EXPECT_EQ(finished().digest_to_client, written.value());
+}
+
+TEST_F(RecordTest, TellsHowLongAnUpstreamOutlivedItsCancellation) {
+  transport_.Play(Script().Head(200, kEventStreamType).Piece(kHello).Silence());
+  sink_.DuringWrite([this](Duration) {
+    cancellation_.Cancel(Cause::kCancelledByOperator, clock_.Now());
+    clock_.Advance(milliseconds(30));
+  });
+  Run();
+  EXPECT_EQ(finished().cancel_latency, milliseconds(30));
+  EXPECT_THAT(log_.at(0), HasSubstr(" cancel_ms=30"));
+}
+
+TEST_F(RecordTest, TellsTheLatencyOfACancelBeforeTheCommit) {
+  transport_.Play(Script().Cancel(Cause::kClientGone).Silence());
+  Run();
+  EXPECT_EQ(finished().cancel_latency, milliseconds(0));
+}
+
+TEST_F(RecordTest, HasNoCancelLatencyWhenNothingWasCancelled) {
+  transport_.Play(GoodStream());
+  Run();
+  EXPECT_EQ(finished().cancel_latency, std::nullopt);
+}
+
+TEST_F(RecordTest, TellsWhenEachAttemptBeganAndEnded) {
+  Configure({"a", "b"});
+  transport_.Play(Script().Silence(seconds(1)).Fail(Cause::kUpstreamReset));
+  transport_.Play(
+      Script().Silence(seconds(2)).Head(200, kEventStreamType).Piece(kHello).Piece(kStop).End());
+  Run();
+  const Instant start = finished().stamps.accepted;
+  ASSERT_EQ(finished().attempts.size(), 2u);
+  EXPECT_EQ(finished().attempts[0].started, start);
+  EXPECT_EQ(finished().attempts[0].ended, start + seconds(1));
+  EXPECT_EQ(finished().attempts[1].started, start + seconds(1));
+  EXPECT_EQ(finished().attempts[1].ended, start + seconds(3));
 }
 
 TEST_F(RecordTest, LogsNoContentAndNoKey) {
@@ -246,7 +366,7 @@ TEST_F(RecordTest, SeveralObserversHearTheSame) {
   Observers both;
   both.Add(&first);
   both.Add(&second);
-  Proxy proxy({clock_, store_, endpoints_, transport_, both});
+  Proxy proxy({clock_, store_, endpoints_, keys_, transport_, both});
   transport_.Play(GoodStream());
   const std::unique_ptr<Answer> answer = proxy.Serve(ChatRequest(), clock_.Now(), cancellation_);
   Drive(*answer);

@@ -16,6 +16,7 @@
 #include "lib/exchange/cancellation.h"
 #include "lib/relay/proxy.h"
 #include "lib/upstream/endpoint_table.h"
+#include "lib/upstream/key_ring.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
 #include "tests/support/recording_observer.h"
@@ -81,8 +82,9 @@ class RelayTest : public ::testing::Test {
   testing::RecordingSink sink_{transcript_};
   testing::FakeTransport transport_{clock_, cancellation_};
   upstream::EndpointTable endpoints_;
+  upstream::KeyRing keys_{clock_};
   config::Store store_{clock_};
-  Proxy proxy_{{clock_, store_, endpoints_, transport_, observer_}};
+  Proxy proxy_{{clock_, store_, endpoints_, keys_, transport_, observer_}};
   std::vector<std::string> log_;
 };
 

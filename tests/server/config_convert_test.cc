@@ -31,6 +31,8 @@ config::Config Unusual() {
   pool.commit = config::CommitPoint::kOnHead;
   pool.relay = config::RelayMode::kValidFrames;
   pool.credentials = config::Credentials::kPassThrough;
+  pool.keys = {{.id = "k1", .env = "KEY"}, {.id = "k2", .file = "/run/key"}};
+  pool.key_header = "x-api-key";
   config.pools = {pool};
   config.routes = {{"gpt-*", "chat"}, {"*", "chat"}};
   config.limits = {.max_body_bytes = 123, .max_in_flight = 45};
@@ -65,7 +67,8 @@ TEST(ConfigConvertTest, FillsInDefaultsForWhatIsNotSet) {
 }
 
 TEST(ConfigConvertTest, CarriesASnapshotsVersion) {
-  const config::Snapshot snapshot(Unusual(), 7, "the-etag", absl::FromUnixSeconds(1000));
+  const config::Snapshot snapshot(Unusual(), config::Secrets(), 7, "the-etag",
+                                  absl::FromUnixSeconds(1000));
   const pb::Config proto = ToProto(snapshot);
   EXPECT_EQ(proto.name(), "config");
   EXPECT_EQ(proto.etag(), "the-etag");

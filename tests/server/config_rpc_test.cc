@@ -5,6 +5,7 @@
 
 #include "sluice/control/v1/error.pb.h"
 #include "tests/server/control_fixture.h"
+#include "tests/support/scoped_env.h"
 
 namespace sluice::server {
 namespace {
@@ -57,6 +58,30 @@ class ConfigRpcTest : public ControlServerTest {
   pb::Config updated_;
 };
 
+TEST_F(ConfigRpcTest, RefusesAKeyThatCannotBeRead) {
+  for (const bool validate_only : {true, false}) {
+    pb::UpdateConfigRequest request = RequestFor("chat");
+    request.set_validate_only(validate_only);
+    pb::Key* key = request.mutable_config()->mutable_pools(0)->add_keys();
+    key->set_id("k1");
+    key->set_file("/nowhere/at/all");
+    const grpc::Status status = Update(request);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    EXPECT_THAT(PathsOf(status), ElementsAre("pools[0].keys[0].file"));
+  }
+}
+
+TEST_F(ConfigRpcTest, ShowsWhereAKeyIsAndNeverItsValue) {
+  const testing::ScopedEnv env("SLUICE_TEST_RPC_KEY", "sk-secret");
+  pb::UpdateConfigRequest request = RequestFor("chat");
+  pb::Key* key = request.mutable_config()->mutable_pools(0)->add_keys();
+  key->set_id("k1");
+  key->set_env("SLUICE_TEST_RPC_KEY");
+  ASSERT_TRUE(Update(request).ok());
+  EXPECT_EQ(GetConfig().pools(0).keys(0).env(), "SLUICE_TEST_RPC_KEY");
+  EXPECT_THAT(GetConfig().ShortDebugString(), ::testing::Not(HasSubstr("sk-secret")));
+}
+
 TEST_F(ConfigRpcTest, SwapsTheSnapshotUnderTheEtagThatWasRead) {
   const auto before = store_.Current();
   const grpc::Status status = Update(RequestFor("chat"));
@@ -87,6 +112,15 @@ TEST_F(ConfigRpcTest, AbortsOnAnOldEtagAndTellsTheCurrentOne) {
   EXPECT_EQ(DetailOf(status).reason(), "ETAG_MISMATCH");
   EXPECT_EQ(DetailOf(status).metadata().at("current_etag"), current);
   EXPECT_EQ(store_.Current()->PoolForModel("m")->id, "chat");
+}
+
+TEST_F(ConfigRpcTest, AbortsOnAnOldEtagWhateverElseIsWrong) {
+  pb::UpdateConfigRequest late = RequestFor("late");
+  ASSERT_TRUE(Update(RequestFor("chat")).ok());
+  late.set_validate_only(true);
+  EXPECT_EQ(Update(late).error_code(), grpc::StatusCode::ABORTED);
+  late.mutable_config()->mutable_routes(0)->set_pool("other");
+  EXPECT_EQ(Update(late).error_code(), grpc::StatusCode::ABORTED);
 }
 
 TEST_F(ConfigRpcTest, ListsAllViolationsAndChangesNothing) {

@@ -2,10 +2,8 @@
 #define SLUICE_TESTS_SERVER_CONTROL_FIXTURE_H_
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "grpcpp/grpcpp.h"
@@ -17,10 +15,12 @@
 #include "server/control_server.h"
 #include "sluice/control/v1/control_service.grpc.pb.h"
 #include "sluice/control/v1/observer_service.grpc.pb.h"
+#include "tests/support/eventually.h"
 
 namespace sluice::server {
 
 namespace pb = ::sluice::control::v1;
+using ::sluice::testing::Eventually;
 
 /// A control server on a port of its own and a real channel to it.
 class ControlServerTest : public ::testing::Test {
@@ -74,15 +74,6 @@ class ControlServerTest : public ::testing::Test {
       event.what = events::Chunk{.index = next_number_++};
       hub_->Publish(std::move(event));
     }
-  }
-
-  /// Waits for what another thread brings about; false after a minute.
-  static bool Eventually(const std::function<bool()>& holds) {
-    for (int i = 0; i < 60'000; ++i) {
-      if (holds()) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    return false;
   }
 
   SystemClock clock_;

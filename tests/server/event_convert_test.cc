@@ -119,6 +119,13 @@ TEST(EventConvertTest, SumsUpAFinishedExchange) {
   finished.provenance = Provenance::kReported;
   finished.finish_reason = "stop";
   finished.largest_gap = milliseconds(40);
+  finished.largest_gap_by_client = true;
+  finished.digest_from_upstream = 0x12ab;
+  finished.valid_frames_only = true;
+  finished.dropped_bytes = 72;
+  finished.dropped_stretches = 3;
+  finished.cancel_latency = milliseconds(9);
+  finished.key_id = "k1";
   const pb::Event event =
       Converted(std::make_shared<const events::ExchangeFinished>(std::move(finished)));
   const pb::ExchangeFinished& proto = event.exchange_finished();
@@ -134,6 +141,14 @@ TEST(EventConvertTest, SumsUpAFinishedExchange) {
   EXPECT_EQ(proto.usage_provenance(), pb::USAGE_PROVENANCE_REPORTED);
   EXPECT_EQ(proto.finish_reason(), "stop");
   EXPECT_EQ(proto.largest_gap().nanos(), 40'000'000);
+  EXPECT_TRUE(proto.largest_gap_by_client());
+  EXPECT_EQ(proto.upstream_digest(), "00000000000012ab");
+  EXPECT_EQ(proto.client_digest(), "");
+  EXPECT_TRUE(proto.valid_frames_only());
+  EXPECT_EQ(proto.dropped_bytes(), 72);
+  EXPECT_EQ(proto.dropped_stretches(), 3);
+  EXPECT_EQ(proto.cancel_latency().nanos(), 9'000'000);
+  EXPECT_EQ(proto.key_id(), "k1");
 }
 
 TEST(EventConvertTest, MakesTextOfPeersValidAndShort) {

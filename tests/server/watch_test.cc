@@ -137,6 +137,20 @@ TEST_F(WatchTest, EndsAtOnceWithoutFollowWhenThereIsNothing) {
   EXPECT_EQ(CodeOf({}), grpc::StatusCode::OK);
 }
 
+TEST_F(WatchTest, EndsWithoutFollowAtTheEventThatWasTheLatestThoughMoreCome) {
+  Start();
+  PublishMoreThanAConnectionHolds();
+  Publish(2);
+  pb::WatchEventsRequest request;
+  request.set_tail(static_cast<int>(events::Reader::kMaxBatch) + 2);
+  Watch watch(*observer_, request);
+  ASSERT_TRUE(Eventually([this] { return GetServerStatus().watchers() == 1; }));
+  Publish(10);  // while the first response waits to be taken
+  while (watch.Read()) continue;
+  EXPECT_EQ(watch.sequences, Range(1, static_cast<int64_t>(events::Reader::kMaxBatch) + 2));
+  EXPECT_TRUE(watch.Finish().ok());
+}
+
 TEST_F(WatchTest, ResumesWithoutLossOrDuplicates) {
   Start();
   auto first = Follow();
@@ -267,7 +281,7 @@ TEST_F(WatchTest, RefusesARequestThatMakesNoSense) {
 }
 
 TEST_F(WatchTest, RefusesWatchersOverTheLimitUntilOneLeaves) {
-  Start({.max_watchers = 2});
+  Start({.max_watchers = 2, .heartbeat = std::chrono::hours(1)});  // no write tells who left
   auto first = Follow();
   auto second = Follow();
   ASSERT_TRUE(first->Read());

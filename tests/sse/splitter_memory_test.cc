@@ -1,39 +1,10 @@
-#include <cstdlib>
-#include <malloc.h>
-#include <new>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 #include "lib/sse/splitter.h"
-
-namespace {
-
-// What operator new has handed out in this program: calls, bytes owned now, and the most ever
-// owned.
-size_t g_calls = 0;
-size_t g_owned = 0;
-size_t g_peak = 0;
-
-}  // namespace
-
-void* operator new(size_t size) {
-  void* const memory = std::malloc(size);
-  if (memory == nullptr) std::abort();
-  ++g_calls;
-  g_owned += malloc_usable_size(memory);
-  if (g_owned > g_peak) g_peak = g_owned;
-  return memory;
-}
-
-void operator delete(void* memory) noexcept {
-  if (memory == nullptr) return;
-  g_owned -= malloc_usable_size(memory);
-  std::free(memory);
-}
-
-void operator delete(void* memory, size_t) noexcept { operator delete(memory); }
+#include "tests/support/heap_count.h"
 
 namespace sluice::sse {
 namespace {
@@ -42,14 +13,9 @@ constexpr size_t kLimit = size_t{64} << 10;
 constexpr size_t kGrowing =
     3;  // a string that grows to the limit holds its old and its doubled buffer
 
-class SplitterMemoryTest : public testing::Test {
+class SplitterMemoryTest : public ::testing::Test {
  protected:
-  void SetUp() override { Reset(); }
-
-  void Reset() {
-    calls_ = g_calls;
-    owned_ = g_peak = g_owned;
-  }
+  void Reset() { heap_.Reset(); }
   void Feed(absl::string_view piece) {
     splitter_.Feed(piece, [this](const Frame&) { ++frames_; });
   }
@@ -57,16 +23,15 @@ class SplitterMemoryTest : public testing::Test {
   void FeedRepeatedly(absl::string_view piece, size_t bytes) {
     for (size_t fed = 0; fed < bytes; fed += piece.size()) Feed(piece);
   }
-  size_t calls() const { return g_calls - calls_; }
-  size_t owned() const { return g_owned - owned_; }
-  size_t peak() const { return g_peak - owned_; }
+  size_t calls() const { return heap_.calls(); }
+  size_t owned() const { return heap_.owned(); }
+  size_t peak() const { return heap_.peak(); }
 
   Splitter splitter_{kLimit};
   size_t frames_ = 0;
 
  private:
-  size_t calls_ = 0;
-  size_t owned_ = 0;
+  testing::HeapCount heap_;
 };
 
 TEST_F(SplitterMemoryTest, AllocatesNothingForFramesWholeInOnePiece) {

@@ -183,6 +183,33 @@ TEST(SplitterTest, LimitsNothingThatItDoesNotKeep) {
   EXPECT_THAT(FramesOf(absl::StrCat("event: ", filler, "\n\ndata: a\n\n"), 16), ElementsAre("|a"));
 }
 
+TEST(SplitterTest, CountsABlockThatIsTooLongAsOversizeWhateverItsLines) {
+  constexpr size_t kLimit = 24;
+  for (const absl::string_view rest :
+       {": comment\n", "unknown: 1\n", "id: 12345\n", "event: e\n"}) {
+    const std::string block = absl::StrCat("data: a\n", rest);
+    const size_t fill = kLimit - block.size() - 2;
+    std::vector<bool> oversize;
+    const auto note = [&oversize](const Frame& frame) { oversize.push_back(frame.oversize); };
+    Splitter splitter(/*max_frame_bytes=*/1 << 20, kLimit);
+    splitter.Feed(absl::StrCat(block, ":", std::string(fill - 1, '.'), "\n\n"), note);
+    splitter.Feed(absl::StrCat(block, ":", std::string(fill, '.'), "\n\n"), note);
+    EXPECT_THAT(oversize, ElementsAre(false, true)) << rest;
+  }
+}
+
+TEST(SplitterTest, SettlesWhatNoFrameToComeHolds) {
+  Splitter splitter;
+  const auto ignore = [](const Frame&) {};
+  const std::pair<absl::string_view, uint64_t> steps[] = {
+      {": ping\n\n", 8}, {"da", 8},  {"ta: a\n", 8}, {": c\n", 8},
+      {"\n", 21},        {"\r", 21}, {"x", 22}};
+  for (const auto& [piece, settled] : steps) {
+    splitter.Feed(piece, ignore);
+    EXPECT_EQ(splitter.settled(), settled) << piece;
+  }
+}
+
 TEST(SplitterTest, CountsABlockOfTooManyRangesAsOversize) {
   std::string stream = "data: a\n";
   for (int i = 0; i < 2000; ++i) stream += "x\n:\n";

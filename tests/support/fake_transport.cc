@@ -110,7 +110,7 @@ class ScriptedStream final : public UpstreamStream {
           if (!Pass(step, deadline)) return {WaitResult::kDeadline, Cause::kInternal, ""};
           break;
         case Script::Step::kCancel:
-          cancellation_.Cancel(step.cause, step.bytes);
+          cancellation_.Cancel(step.cause, clock_.Now(), step.bytes);
           steps_.pop_front();
           break;
         case Script::Step::kRefuse:

@@ -25,6 +25,7 @@ class RecordingSink final : public ClientSink {
     failing_write_ = n;
     failure_ = result;
   }
+  void FailFlush(Result result) { flush_result_ = result; }
   /// Runs inside each write, before the bytes count as written: takes time, cancels, looks around.
   void DuringWrite(std::function<void(Duration stall_limit)> hook) { hook_ = std::move(hook); }
 
@@ -33,6 +34,12 @@ class RecordingSink final : public ClientSink {
     has_head_ = true;
     head_ = head;
     transcript_.Add("head ", head.status);
+  }
+
+  Result Flush(Duration) override {
+    EXPECT_TRUE(has_head_) << "flushed before the head";
+    transcript_.Add("flush");
+    return flush_result_;
   }
 
   Result Write(absl::string_view bytes, Duration stall_limit) override {
@@ -58,6 +65,7 @@ class RecordingSink final : public ClientSink {
   Transcript& transcript_;
   int failing_write_ = 0;
   Result failure_ = Result::kGone;
+  Result flush_result_ = Result::kOk;
   std::function<void(Duration)> hook_;
   bool has_head_ = false;
   ResponseHead head_;

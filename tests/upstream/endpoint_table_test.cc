@@ -18,29 +18,28 @@ config::Pool PoolOf(std::vector<std::string> ids) {
   return pool;
 }
 
+constexpr auto kAny = [](const config::Endpoint&) { return true; };
+
 TEST(EndpointTableTest, LeasesEndpointsInTurnAcrossExchanges) {
   EndpointTable table;
   const config::Pool pool = PoolOf({"a", "b", "c"});
   std::string order;
-  for (int i = 0; i < 5; ++i) order += table.Acquire(pool, {})->endpoint().id;
+  for (int i = 0; i < 5; ++i) order += table.Acquire(pool, kAny)->endpoint().id;
   EXPECT_EQ(order, "abcab");
 }
 
-TEST(EndpointTableTest, NeverLeasesOneTriedBefore) {
+TEST(EndpointTableTest, LeasesEligibleEndpointsOnly) {
   EndpointTable table;
   const config::Pool pool = PoolOf({"a", "b"});
-  const std::vector<std::string> tried = {"a"};
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(table.Acquire(pool, tried)->endpoint().id, "b");
-  EXPECT_TRUE(table.HasUntried(pool, tried));
+  const auto is_b = [](const config::Endpoint& endpoint) { return endpoint.id == "b"; };
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(table.Acquire(pool, is_b)->endpoint().id, "b");
 }
 
-TEST(EndpointTableTest, HasNothingWhenAllWereTried) {
+TEST(EndpointTableTest, HasNothingWhenNoneIsEligible) {
   EndpointTable table;
-  const config::Pool pool = PoolOf({"a", "b"});
-  const std::vector<std::string> tried = {"a", "b"};
-  EXPECT_FALSE(table.Acquire(pool, tried).has_value());
-  EXPECT_FALSE(table.HasUntried(pool, tried));
-  EXPECT_FALSE(table.Acquire(PoolOf({}), {}).has_value());
+  const auto none = [](const config::Endpoint&) { return false; };
+  EXPECT_FALSE(table.Acquire(PoolOf({"a", "b"}), none).has_value());
+  EXPECT_FALSE(table.Acquire(PoolOf({}), kAny).has_value());
 }
 
 TEST(EndpointTableTest, CountsLeasesUntilTheyEnd) {
@@ -48,8 +47,8 @@ TEST(EndpointTableTest, CountsLeasesUntilTheyEnd) {
   const config::Pool pool = PoolOf({"a"});
   EXPECT_EQ(table.InFlight("pools/chat/endpoints/a"), 0);
   {
-    std::optional<Lease> first = table.Acquire(pool, {});
-    std::optional<Lease> second = table.Acquire(pool, {});
+    std::optional<Lease> first = table.Acquire(pool, kAny);
+    std::optional<Lease> second = table.Acquire(pool, kAny);
     EXPECT_EQ(table.InFlight("pools/chat/endpoints/a"), 2);
     first->Release();
     first->Release();
@@ -61,8 +60,8 @@ TEST(EndpointTableTest, CountsLeasesUntilTheyEnd) {
 TEST(EndpointTableTest, CountsAMovedLeaseOnce) {
   EndpointTable table;
   const config::Pool pool = PoolOf({"a", "b"});
-  Lease a = *table.Acquire(pool, {});
-  Lease b = *table.Acquire(pool, {});
+  Lease a = *table.Acquire(pool, kAny);
+  Lease b = *table.Acquire(pool, kAny);
   Lease moved = std::move(a);
   EXPECT_EQ(table.InFlight("pools/chat/endpoints/a"), 1);
   moved = std::move(b);
@@ -73,10 +72,10 @@ TEST(EndpointTableTest, CountsAMovedLeaseOnce) {
 TEST(EndpointTableTest, KeepsCountsWhenTheConfigurationChanges) {
   EndpointTable table;
   const config::Pool before = PoolOf({"a"});
-  const Lease lease = *table.Acquire(before, {});
+  const Lease lease = *table.Acquire(before, kAny);
   const config::Pool after = PoolOf({"b", "a"});
-  const std::vector<std::string> tried = {"b"};
-  const Lease again = *table.Acquire(after, tried);
+  const Lease again =
+      *table.Acquire(after, [](const config::Endpoint& endpoint) { return endpoint.id == "a"; });
   EXPECT_EQ(table.InFlight("pools/chat/endpoints/a"), 2);
 }
 
@@ -86,7 +85,7 @@ TEST(EndpointTableTest, CountsAcrossThreads) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
-      for (int n = 0; n < 500; ++n) table.Acquire(pool, {});
+      for (int n = 0; n < 500; ++n) table.Acquire(pool, kAny);
     });
   }
   for (std::thread& thread : threads) thread.join();

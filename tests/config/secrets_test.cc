@@ -1,0 +1,95 @@
+#include "lib/config/secrets.h"
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "lib/config/store.h"
+#include "tests/support/scoped_env.h"
+
+namespace sluice::config {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Config ConfigWith(Key key) {
+  Config config;
+  config.pools.push_back({.id = "empty"});
+  config.pools.push_back({.id = "chat"});
+  config.pools[1].keys.push_back({.id = "first", .env = "SLUICE_TEST_FIRST"});
+  config.pools[1].keys.push_back(std::move(key));
+  return config;
+}
+
+class SecretsTest : public ::testing::Test {
+ protected:
+  ~SecretsTest() override { std::remove(path_.c_str()); }
+
+  void WriteFile(absl::string_view text) { std::ofstream(path_, std::ios::binary) << text; }
+  Key FileKey() const { return {.id = "second", .file = path_}; }
+
+  /// The value that the second key comes to, or its only violation.
+  std::string Read(const Key& key) {
+    Secrets secrets;
+    const std::vector<Violation> violations = ReadSecrets(ConfigWith(key), &secrets);
+    EXPECT_EQ(secrets.Find("chat", "first").Reveal(), "sk-first");
+    if (violations.empty()) return std::string(secrets.Find("chat", "second").Reveal());
+    EXPECT_TRUE(secrets.Find("chat", "second").empty());
+    EXPECT_EQ(violations.size(), 1u);
+    return ToString(violations);
+  }
+
+  testing::ScopedEnv first_{"SLUICE_TEST_FIRST", "sk-first"};
+  const std::string path_ = absl::StrCat(::testing::TempDir(), "sluice_secrets_test_key");
+};
+
+TEST_F(SecretsTest, ReadsAnEnvironmentVariable) {
+  const testing::ScopedEnv env("SLUICE_TEST_SECOND", " sk-second ");
+  EXPECT_EQ(Read({.id = "second", .env = "SLUICE_TEST_SECOND"}), "sk-second");
+}
+
+TEST_F(SecretsTest, ReadsAFileWithoutTheBlanksAround) {
+  WriteFile("\n sk-from-file\r\n");
+  EXPECT_EQ(Read(FileKey()), "sk-from-file");
+}
+
+TEST_F(SecretsTest, TellsWhichKeyCannotBeRead) {
+  EXPECT_THAT(Read({.id = "second", .env = "SLUICE_TEST_UNSET"}),
+              HasSubstr("pools[1].keys[1].env: "));
+  EXPECT_THAT(Read(FileKey()), HasSubstr("pools[1].keys[1].file: "));
+  EXPECT_THAT(Read({.id = "second", .file = "/dev/zero"}), HasSubstr("regular file"));
+}
+
+TEST_F(SecretsTest, TellsNothingOfAValueItCannotUse) {
+  for (const std::string& text :
+       {std::string(), std::string(" \n"), std::string("sk-a sk-b"), std::string("sk-a\r\nX: y"),
+        std::string("sk-\xc3\xa9"), std::string("sk-\0", 4), std::string(8193, 'k')}) {
+    WriteFile(text);
+    const std::string said = Read(FileKey());
+    EXPECT_THAT(said, HasSubstr("pools[1].keys[1].file: "));
+    EXPECT_THAT(said, Not(HasSubstr("sk-")));
+  }
+}
+
+TEST_F(SecretsTest, AreReadAgainWithEachUpdate) {
+  SystemClock clock;
+  Store store(clock);
+  const auto update = [&] { return store.Update(ConfigWith(FileKey()), store.Current()->etag()); };
+  EXPECT_EQ(update().status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(store.Current()->generation(), 0u);
+  for (const absl::string_view value : {"sk-old", "sk-new"}) {
+    WriteFile(value);
+    ASSERT_TRUE(update().ok());
+    const auto snapshot = store.Current();
+    const Pool& pool = snapshot->config().pools[1];
+    EXPECT_EQ(snapshot->SecretOf(pool, pool.keys[1]).Reveal(), value);
+  }
+}
+
+}  // namespace
+}  // namespace sluice::config
