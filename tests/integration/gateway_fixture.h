@@ -10,6 +10,7 @@
 
 #include "lib/config/config.h"
 #include "server/gateway.h"
+#include "tests/integration/finished_exchanges.h"
 #include "tests/support/eventually.h"
 #include "tests/support/raw_client.h"
 #include "tests/support/scripted_engine.h"
@@ -43,6 +44,8 @@ class GatewayFixture : public ::testing::Test {
     options.listen = options.control = options.admin = "127.0.0.1:0";
     options.loops = loops;
     options.config = std::move(config);
+    options.client_reads = client_reads_;
+    options.observer = &finished_;
     absl::StatusOr<std::unique_ptr<server::Gateway>> started = server::Gateway::Start(options);
     ASSERT_TRUE(started.ok()) << started.status();
     gateway_ = *std::move(started);
@@ -69,6 +72,8 @@ class GatewayFixture : public ::testing::Test {
     return response.ok() ? *std::move(response) : RawResponse();
   }
 
+  http::ReadLimits client_reads_;
+  FinishedExchanges finished_;
   std::unique_ptr<ScriptedEngine> engine_;
   std::unique_ptr<server::Gateway> gateway_;
 };
