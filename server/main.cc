@@ -11,6 +11,8 @@
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
+#include "absl/flags/usage_config.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 
@@ -33,7 +35,7 @@ namespace sluice::server {
 namespace {
 
 constexpr int kExitFailed = 1;
-constexpr int kExitBadConfig = 2;
+constexpr int kExitBadUsage = 2;  // flags or configuration
 
 /// Blocked in every thread, and taken by main alone.
 sigset_t TerminationSignals() {
@@ -61,7 +63,7 @@ int Main() {
   const std::string format = absl::GetFlag(FLAGS_log_format);
   if (format != "text" && format != "json") {
     std::fprintf(stderr, "sluiced: --log_format is text or json, not \"%s\"\n", format.c_str());
-    return kExitBadConfig;
+    return kExitBadUsage;
   }
   ConfigureLog(format == "json" ? LogFormat::kJson : LogFormat::kText, LogLevel::kInfo);
 
@@ -72,13 +74,13 @@ int Main() {
   options.loops = absl::GetFlag(FLAGS_loops);
   if (options.loops < 0 || options.loops > 1024) {
     std::fprintf(stderr, "sluiced: --loops is from 0 to 1024, not %d\n", options.loops);
-    return kExitBadConfig;
+    return kExitBadUsage;
   }
   if (const std::string path = absl::GetFlag(FLAGS_config); !path.empty()) {
     absl::StatusOr<config::Config> config = ReadConfigFile(path);
     if (!config.ok()) {
       std::fprintf(stderr, "sluiced: %s\n", std::string(config.status().message()).c_str());
-      return kExitBadConfig;
+      return kExitBadUsage;
     }
     options.config = *std::move(config);
   }
@@ -113,10 +115,20 @@ int Main() {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("an LLM streaming gateway; see README.md");
+  // Abseil looks for the flags of --help in files named like the program.
+  absl::FlagsUsageConfig usage;
+  usage.normalize_filename = [](absl::string_view file) {
+    return std::string(absl::EndsWith(file, "server/main.cc") ? "sluiced" : file);
+  };
+  usage.contains_help_flags = usage.contains_helpshort_flags = [](absl::string_view file) {
+    return file == "sluiced" || absl::EndsWith(file, "server/main.cc");
+  };
+  usage.version_string = [] { return std::string("sluiced " SLUICE_VERSION "\n"); };
+  absl::SetFlagsUsageConfig(usage);
   const std::vector<char*> rest = absl::ParseCommandLine(argc, argv);
   if (rest.size() > 1) {
     std::fprintf(stderr, "sluiced: unexpected argument \"%s\"; see sluiced --help\n", rest[1]);
-    return 2;
+    return sluice::server::kExitBadUsage;
   }
   return sluice::server::Main();
 }

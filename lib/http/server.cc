@@ -23,6 +23,8 @@ namespace {
 constexpr int kBacklog = 1024;
 /// While accept(2) fails for want of descriptors or memory, trying at once again would only spin.
 constexpr auto kAcceptPause = std::chrono::milliseconds(50);
+/// Between two lines about clients that are turned away.
+constexpr auto kLogPause = std::chrono::seconds(1);
 
 struct Address {
   sockaddr_storage storage{};
@@ -152,14 +154,7 @@ void Server::Accept(int fd) {
 }
 
 void Server::Place(int fd, std::string peer) {
-  if (connections() >= options_.max_connections) {
-    static constexpr absl::string_view kFull =
-        "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: "
-        "close\r\n\r\n";
-    [[maybe_unused]] const ssize_t sent = ::send(fd, kFull.data(), kFull.size(), MSG_NOSIGNAL);
-    ::close(fd);
-    return;
-  }
+  if (connections() >= options_.max_connections) return TurnAway(fd);
   LoopState& state = **std::min_element(
       loop_states_.begin(), loop_states_.end(),
       [](const auto& a, const auto& b) { return a->count.load() < b->count.load(); });
@@ -182,6 +177,19 @@ void Server::Place(int fd, std::string peer) {
   } else {
     state.loop->Post(std::move(start));
   }
+}
+
+void Server::TurnAway(int fd) {
+  static constexpr absl::string_view kFull =
+      "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n"
+      "Connection: close\r\n\r\n";
+  [[maybe_unused]] const ssize_t sent = ::send(fd, kFull.data(), kFull.size(), MSG_NOSIGNAL);
+  ::close(fd);
+  const Instant now = std::chrono::steady_clock::now();
+  if (now - turned_away_logged_ < kLogPause) return;
+  turned_away_logged_ = now;
+  Log(LogLevel::kWarning, "too many connections: turning clients away",
+      {{"max_connections", options_.max_connections}});
 }
 
 void Server::ServeConnection(LoopState& state, int fd, const std::string& peer) {

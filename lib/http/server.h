@@ -29,7 +29,7 @@ class Server {
  public:
   Server(const ServerOptions& options, Handler& handler,
          const std::vector<std::unique_ptr<runtime::Loop>>& loops);
-  /// Shutdown must have been called if Listen succeeded, and the loops have ended.
+  /// The loops have ended.
   ~Server();
 
   /// Binds `address` ("127.0.0.1:8080", "[::1]:0") and begins to accept. UNAVAILABLE: the system
@@ -53,6 +53,8 @@ class Server {
 
   void Accept(int listener);
   void Place(int fd, std::string peer);
+  /// Answers 503 without a fiber: there are too many connections.
+  void TurnAway(int fd);
   void ServeConnection(LoopState& state, int fd, const std::string& peer);
 
   const ServerOptions options_;
@@ -61,6 +63,7 @@ class Server {
   std::vector<std::unique_ptr<LoopState>> loop_states_;
   std::atomic<bool> draining_{false};
   std::atomic<size_t> connections_{0};
+  Instant turned_away_logged_{};  // on the first loop
   int port_ = 0;
 };
 

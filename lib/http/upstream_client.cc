@@ -33,10 +33,4 @@ void UpstreamClient::ClosePools() {
   for (const auto& [loop, pool] : pools_) loop->Post([pool = pool.get()] { pool->Close(); });
 }
 
-size_t UpstreamClient::pooled_connections() const {
-  size_t total = 0;
-  for (const auto& [loop, pool] : pools_) total += pool->size();
-  return total;
-}
-
 }  // namespace sluice::http

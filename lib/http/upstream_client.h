@@ -29,11 +29,8 @@ class UpstreamClient final : public Transport {
 
   OpenResult Open(absl::string_view uri, const OutboundRequest& request, Instant deadline) override;
 
-  // Thread-safe:
-
-  /// Closes pooled connections now, and others once their answer ended.
+  /// Closes pooled connections now, and others once their answer ended. Thread-safe.
   void ClosePools();
-  size_t pooled_connections() const;
 
  private:
   std::unordered_map<runtime::Loop*, std::unique_ptr<UpstreamPool>>

@@ -19,7 +19,6 @@ std::unique_ptr<runtime::Socket> UpstreamPool::Take(const std::string& authority
   while (!idle.empty() && socket == nullptr) {
     Idle last = std::move(idle.back());
     idle.pop_back();
-    --size_;
     // Readable while idle: the upstream closed it, or sent bytes nobody asked for.
     if (!last.socket->readable() && now - last.since < kIdleLimit) socket = std::move(last.socket);
   }
@@ -32,7 +31,6 @@ void UpstreamPool::Put(const std::string& authority, std::unique_ptr<runtime::So
   std::vector<Idle>& idle = idle_[authority];
   if (idle.size() == kMaxIdlePerAuthority) return;
   idle.push_back({std::move(socket), Now()});
-  ++size_;
   if (!sweeper_.has_value()) runtime::Loop::Current()->Spawn([this] { Sweep(); });
 }
 
@@ -43,7 +41,7 @@ void UpstreamPool::Sweep() {
          runtime::SleepUntil(Now() + kIdleLimit / 2) == runtime::Wake::kDeadline) {
     const Instant now = Now();
     for (auto entry = idle_.begin(); entry != idle_.end();) {
-      size_ -= std::erase_if(entry->second, [now](const Idle& idle) {
+      std::erase_if(entry->second, [now](const Idle& idle) {
         return idle.socket->readable() || now - idle.since >= kIdleLimit;
       });
       entry = entry->second.empty() ? idle_.erase(entry) : std::next(entry);
@@ -55,7 +53,6 @@ void UpstreamPool::Sweep() {
 void UpstreamPool::Close() {
   closed_ = true;
   idle_.clear();
-  size_ = 0;
   if (sweeper_.has_value()) sweeper_->Fire();
 }
 

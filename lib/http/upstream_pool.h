@@ -1,7 +1,6 @@
 #ifndef SLUICE_LIB_HTTP_UPSTREAM_POOL_H_
 #define SLUICE_LIB_HTTP_UPSTREAM_POOL_H_
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -31,9 +30,6 @@ class UpstreamPool {
   /// Closes all, and everything that is put from now on.
   void Close();
 
-  /// Connections in it. Thread-safe.
-  size_t size() const { return size_.load(std::memory_order_relaxed); }
-
  private:
   struct Idle {
     std::unique_ptr<runtime::Socket> socket;
@@ -44,7 +40,6 @@ class UpstreamPool {
   void Sweep();
 
   std::unordered_map<std::string, std::vector<Idle>> idle_;  // oldest first
-  std::atomic<size_t> size_{0};
   std::optional<runtime::Interrupter> sweeper_;
   bool closed_ = false;
 };

@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
+#include "lib/base/log.h"
 #include "lib/upstream/picker.h"
 
 namespace sluice::upstream {
@@ -64,6 +65,10 @@ void KeyRing::See(const config::Snapshot& snapshot, const config::Pool& pool,
     case 401:
     case 402:
     case 403:
+      if (state.refused_in < snapshot.generation()) {
+        Log(LogLevel::kWarning, "upstream key refused: out of use until the configuration changes",
+            {{"pool", pool.id}, {"key", key.id}, {"status", answer.status}});
+      }
       state.refused_in = std::max(state.refused_in, snapshot.generation());
       break;
     case 429:

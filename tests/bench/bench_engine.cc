@@ -8,6 +8,8 @@
 //   bytes=N        size of one event, at least what its fields need
 //   burst=N        events in one write
 //   unary=N        instead: a JSON answer of N bytes with its length
+//   silent=N       instead: one event, then nothing; when the client has gone, prints N and the
+//                  time in ns
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -47,10 +49,14 @@ int64_t Parameter(const std::string& head, const char* name, int64_t otherwise) 
                                  : std::atoll(query.c_str() + at + std::strlen(name) + 1);
 }
 
+constexpr char kStreamHead[] =
+    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+
 struct Stream {
   int fd = -1;
   std::string input;
   bool streaming = false;
+  int64_t silent = 0;
   int64_t events_left = 0;
   int64_t interval_ns = 0;
   int64_t event_bytes = 180;
@@ -124,6 +130,11 @@ class Engine {
 
   void Close(Stream& stream) {
     if (stream.fd < 0) return;
+    if (stream.silent > 0) {
+      std::printf("%lld %lld\n", static_cast<long long>(stream.silent),
+                  static_cast<long long>(NowNs()));
+      std::fflush(stdout);
+    }
     // Who called may still look at it.
     const auto entry = streams_.find(stream.fd);
     closed_.push_back(std::move(entry->second));
@@ -168,13 +179,19 @@ class Engine {
       Flush(stream);
       return;
     }
+    stream.silent = Parameter(head, "silent", 0);
+    if (stream.silent > 0) {
+      stream.unsent = kStreamHead;
+      AppendEvent(stream);
+      Flush(stream);
+      return;
+    }
     stream.streaming = true;
     stream.events_left = Parameter(head, "events", 100);
     stream.interval_ns = Parameter(head, "interval_us", 0) * 1000;
     stream.event_bytes = std::max<int64_t>(0, Parameter(head, "bytes", 180));
     stream.burst = std::max<int64_t>(1, Parameter(head, "burst", 1));
-    stream.unsent =
-        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+    stream.unsent = kStreamHead;
     if (!Flush(stream)) return;
     if (stream.interval_ns > 0) {
       // Spread over the interval, as streams that began at different times are.

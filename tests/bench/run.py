@@ -31,6 +31,8 @@ SCENARIOS = {
     "unary JSON, 32 connections": (32, 5, "unary=400"),
 }
 
+LEAVING = "clients leave silent streams"
+
 NGINX_CONF = """
 worker_processes 1; daemon off; pid {dir}/nginx.pid; error_log {dir}/error.log;
 worker_rlimit_nofile 65536;
@@ -70,9 +72,8 @@ def accepts(port):
 
 
 @contextlib.contextmanager
-def process(core, *command):
-    child = subprocess.Popen(["taskset", "-c", core, *map(str, command)],
-                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def process(core, *command, stdout=subprocess.DEVNULL):
+    child = subprocess.Popen(["taskset", "-c", core, *map(str, command)], stdout=stdout, stderr=subprocess.DEVNULL)
     try:
         yield child.pid
     finally:
@@ -158,6 +159,37 @@ def measure(args, proxy, streams, seconds, query):
     return result
 
 
+def measure_leaving(args, proxy, streams):
+    """How long after each client left its silent stream the engine heard of it, in ms."""
+    with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
+        directory = pathlib.Path(name)
+        os.chmod(directory, 0o755)
+        engine = free_port()
+        heard_file = stack.enter_context(open(directory / "heard", "w+"))
+        stack.enter_context(process(LOAD_CORE, args.bin / "bench_engine", engine, stdout=heard_file))
+        wait_for(lambda: accepts(engine), "bench_engine")
+        port, _ = stack.enter_context(PROXIES[proxy](args, engine, directory))
+        left = dict(map(str.split, subprocess.run(
+            ["taskset", "-c", LOAD_CORE, args.bin / "bench_leave", str(port), str(streams)],
+            stdout=subprocess.PIPE, check=True, text=True).stdout.splitlines()))
+
+        def heard():
+            return (directory / "heard").read_text().splitlines()
+
+        wait_for(lambda: len(heard()) == streams, f"{streams} cancels behind {proxy}", seconds=30)
+        at = dict(map(str.split, heard()))
+    waits = sorted((int(at[number]) - int(left[number])) / 1e6 for number in left)
+    return {"p50 ms": waits[len(waits) // 2], "p99 ms": waits[int(len(waits) * 0.99)], "max ms": waits[-1]}
+
+
+def leaving_table(results):
+    names = ["p50 ms", "p99 ms", "max ms"]
+    lines = ["| 1,000 clients leave silent streams | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
+    for proxy, runs in results.items():
+        lines.append(f"| {proxy} | " + " | ".join(f"{median([run[name] for run in runs]):.2f}" for name in names) + " |")
+    return "\n".join(lines)
+
+
 def figures(result):
     """The numbers of one measurement that go into the table; None where the proxy has none."""
     latency = result["transit_us"] if result["events"] else result["first_us"]
@@ -207,9 +239,16 @@ def main():
             for proxy in PROXIES:
                 print(f"{scenario}: round {number + 1} of {args.rounds}, {proxy}", file=sys.stderr)
                 runs[proxy].append(measure(args, proxy, streams, seconds, query))
+    text = table(results)
+    if args.only in LEAVING:
+        leaving = results[LEAVING] = {proxy: [] for proxy in PROXIES}
+        for number in range(args.rounds):
+            for proxy in PROXIES:
+                print(f"{LEAVING}: round {number + 1} of {args.rounds}, {proxy}", file=sys.stderr)
+                leaving[proxy].append(measure_leaving(args, proxy, 1000))
+        text += "\n\n" + leaving_table(leaving)
     args.out.mkdir(parents=True, exist_ok=True)
     (args.out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
-    text = table(results)
     (args.out / "results.md").write_text(text + "\n")
     print(text)
 

@@ -306,5 +306,16 @@ TEST_F(DaemonEndTest, B133_GoesOnAfterItCouldNotAccept) {
   EXPECT_EQ(client_->ReadChunk().value_or("nothing"), kDoneEvent) << "the running stream went on";
 }
 
+TEST(DaemonHelpTest, ListsItsFlagsAndItsVersion) {
+  ChildProcess help({SLUICE_BIN "/sluiced", "--help"});
+  help.WaitForExit();
+  for (const char* flag : {"--config", "--listen", "--control", "--admin", "--loops", "--drain"}) {
+    EXPECT_THAT(help.out(), ::testing::HasSubstr(flag));
+  }
+  ChildProcess version({SLUICE_BIN "/sluiced", "--version"});
+  EXPECT_EQ(version.WaitForExit(), 0);
+  EXPECT_THAT(version.out(), ::testing::StartsWith("sluiced "));
+}
+
 }  // namespace
 }  // namespace sluice::testing
