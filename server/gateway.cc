@@ -109,6 +109,7 @@ Gateway::~Gateway() {
   Drain();
   parts_->data.CancelAll(Cause::kDrained);
   parts_->admin.Drain();
+  parts_->admin.CancelAll(Cause::kDrained);
   parts_->upstreams.ClosePools();
   parts_->loops.reset();
   if (parts_->control != nullptr) parts_->control->Shutdown(kControlGrace);

@@ -10,6 +10,9 @@
 namespace sluice::dialect {
 namespace {
 
+/// As for the names that routes may have.
+constexpr size_t kMaxModelBytes = 256;
+
 /// Picks the two members of the outermost object. Stops, with `error`, at what makes routing
 /// ambiguous.
 class PeekHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, PeekHandler> {
@@ -91,6 +94,10 @@ absl::StatusOr<RequestPeek> PeekRequest(absl::string_view body) {
         handler.error.empty() ? "the body is not one whole JSON object" : handler.error);
   }
   if (!handler.saw_model) return absl::InvalidArgumentError("`model` is missing");
+  if (handler.model.size() > kMaxModelBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("`model` is longer than ", kMaxModelBytes, " bytes"));
+  }
   if (!IsUtf8(handler.model)) return absl::InvalidArgumentError("`model` is not UTF-8");
   return RequestPeek{std::move(handler.model), handler.stream};
 }

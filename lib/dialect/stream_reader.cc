@@ -13,6 +13,9 @@
 namespace sluice::dialect {
 namespace {
 
+/// A reason is a word; records keep no more of it.
+constexpr size_t kMaxReasonBytes = 256;
+
 bool SpellsDone(absl::string_view data) {
   constexpr absl::string_view kDone = "[DONE]";
   const size_t start = data.find_first_not_of(" \t");
@@ -70,7 +73,7 @@ void StreamReader::State::End(FrameView* view) {
 
 void StreamReader::State::Finish(absl::string_view reason) {
   finished.set(0);
-  finish_reason = ReplaceInvalidUtf8(reason);
+  finish_reason = ReplaceInvalidUtf8(reason.substr(0, kMaxReasonBytes));
 }
 
 void StreamReader::State::Interpret(const AnswerFacts& facts, FrameView* view) {
@@ -91,7 +94,10 @@ void StreamReader::State::Interpret(const AnswerFacts& facts, FrameView* view) {
 void StreamReader::State::InterpretChoices(const AnswerFacts& facts, FrameView* view) {
   choices |= facts.choices;
   finished |= facts.finished;
-  if (!facts.finish_reason.empty()) finish_reason = ReplaceInvalidUtf8(facts.finish_reason);
+  if (!facts.finish_reason.empty()) {
+    finish_reason =
+        ReplaceInvalidUtf8(absl::string_view(facts.finish_reason).substr(0, kMaxReasonBytes));
+  }
   if (facts.finished_by_error) NoteError({"", "finish_reason", ""}, view);
   view->usage_changed = usage.Take(facts.usage);
 }

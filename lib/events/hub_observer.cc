@@ -5,6 +5,12 @@
 #include "absl/time/time.h"
 
 namespace sluice::events {
+namespace {
+
+// A detail may quote an upstream; the ring holds thousands of events.
+constexpr size_t kMaxDetailBytes = 1024;
+
+}  // namespace
 
 void HubObserver::OnStarted(const Exchange& x) {
   const auto subject = std::make_shared<const Subject>(Subject{.exchange = x.info});
@@ -22,7 +28,8 @@ void HubObserver::OnAttempt(const Exchange& x, const Attempt& a) {
 void HubObserver::OnAttemptFailed(const Exchange& x, const Attempt& a) {
   Publish(x, SubjectOf(x.info->id), a.ended.value_or(clock_.Now()),
           std::make_shared<const AttemptFailed>(
-              AttemptFailed{a.failure.value_or(Cause::kInternal), a.http_status, a.detail}));
+              AttemptFailed{a.failure.value_or(Cause::kInternal), a.http_status,
+                            a.detail.substr(0, kMaxDetailBytes)}));
 }
 
 void HubObserver::OnFirstByte(const Exchange& x) {
@@ -45,7 +52,7 @@ void HubObserver::OnFinished(const Exchange& x) {
   Publish(x, TakeSubject(x.info->id), x.stamps.done.value_or(clock_.Now()),
           std::make_shared<const ExchangeFinished>(ExchangeFinished{
               .cause = x.cause.value_or(Cause::kInternal),
-              .detail = x.detail,
+              .detail = x.detail.substr(0, kMaxDetailBytes),
               .http_status = x.http_status,
               .attempts = static_cast<int>(x.attempts.size()),
               .stamps = x.stamps,

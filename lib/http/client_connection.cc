@@ -30,16 +30,15 @@ ClientConnection::Incoming ClientConnection::ReadRequest(const RequestParser::Li
   if (unparsed_.empty()) {
     const Duration patience = first_request_ ? limits_.head : limits_.keep_alive;
     idle_ = true;
-    const Wake wake = socket_.WaitReadable(idle_since + patience);
+    const ReadResult read = ReadMore(idle_since + patience);
     idle_ = false;
-    if (wake != Wake::kReady) return incoming;
+    if (read != ReadResult::kBytes) return incoming;
   }
   RequestParser parser(limits);
   const Instant head_deadline = (first_request_ ? idle_since : Now()) + limits_.head;
   first_request_ = false;
 
-  bool any_bytes = !unparsed_.empty();
-  bool feed_rest = any_bytes;
+  bool feed_rest = true;
   Instant body_start;
   size_t body_bytes = 0;
   while (true) {
@@ -47,7 +46,7 @@ ClientConnection::Incoming ClientConnection::ReadRequest(const RequestParser::Li
     const Instant deadline = in_body ? BodyDeadline(body_start, body_bytes) : head_deadline;
     if (!feed_rest) {
       const ReadResult read = ReadMore(deadline);
-      if (read == ReadResult::kDeadline && any_bytes) {
+      if (read == ReadResult::kDeadline) {
         incoming.kind = Incoming::kRefused;
         incoming.refusal = {
             Cause::kRequestTimeout,
@@ -57,7 +56,6 @@ ClientConnection::Incoming ClientConnection::ReadRequest(const RequestParser::Li
       }
       if (read != ReadResult::kBytes) return incoming;
     }
-    any_bytes = true;
     feed_rest = false;
 
     size_t consumed = 0;

@@ -58,7 +58,7 @@ class ClientConnection {
   void LingerAndClose();
 
   /// Whether it waits for the first byte of a request: to end it now loses nothing.
-  bool idle() const { return idle_; }
+  bool idle() const { return idle_ && !socket_.readable(); }
   runtime::Socket& socket() { return socket_; }
   const std::string& peer() const { return peer_; }
 

@@ -99,6 +99,7 @@ struct Server::LoopState {
   runtime::Loop* const loop;
   std::atomic<size_t> count{0};
   std::unordered_map<ClientConnection*, Running> running;
+  bool cancelled = false;                          // by CancelAll: no exchange begins any more
   std::shared_ptr<runtime::Interrupter> acceptor;  // on the first loop, while it accepts
 };
 
@@ -202,7 +203,7 @@ void Server::ServeConnection(LoopState& state, int fd, const std::string& peer) 
     RequestParser::Limits limits;
     limits.max_body_bytes = handler_.max_body_bytes();
     ClientConnection::Incoming incoming = connection.ReadRequest(limits);
-    if (incoming.kind == ClientConnection::Incoming::kClosed) break;
+    if (incoming.kind == ClientConnection::Incoming::kClosed || state.cancelled) break;
     const bool refused = incoming.kind == ClientConnection::Incoming::kRefused;
 
     Cancellation cancellation;
@@ -246,9 +247,12 @@ void Server::Drain() {
 void Server::CancelAll(Cause cause) {
   for (const auto& state : loop_states_) {
     state->loop->Post([state = state.get(), cause] {
+      state->cancelled = true;
       for (const auto& [connection, running] : state->running) {
         if (running.cancellation != nullptr) {
           running.cancellation->Cancel(cause, std::chrono::steady_clock::now());
+        } else {
+          running.interrupter.Fire();
         }
       }
     });

@@ -43,7 +43,8 @@ class Server {
   /// Accepts nothing more, closes what waits for a next request, and lets each answer under way be
   /// the last of its connection.
   void Drain();
-  /// Cancels what still runs, with `cause`. After Drain.
+  /// Cancels what still runs, with `cause`, and closes connections that have not sent a whole
+  /// request. After Drain.
   void CancelAll(Cause cause);
 
   size_t connections() const { return connections_.load(std::memory_order_relaxed); }

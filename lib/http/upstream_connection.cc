@@ -1,5 +1,6 @@
 #include "lib/http/upstream_connection.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -124,7 +125,7 @@ WaitResult UpstreamConnection::ReadHead(Instant deadline, ResponseHead* head) {
     sent_ = 0;
     cut_off_ = false;
     parser_.emplace(request_.method == "HEAD");
-    WaitResult reconnected = ConnectAnew(Now() + kReconnectLimit);
+    WaitResult reconnected = ConnectAnew(std::min(deadline, Now() + kReconnectLimit));
     if (reconnected.kind != WaitResult::kOk) return reconnected;
   }
 }

@@ -26,6 +26,10 @@
 namespace sluice::relay {
 namespace {
 
+// Of what a client wrote, a record keeps no more: the event ring holds thousands of records.
+constexpr size_t kMaxMethodRecorded = 32;
+constexpr size_t kMaxPathRecorded = 512;
+
 /// A request that no attempt is made for.
 struct Refusal {
   Cause cause;
@@ -51,8 +55,8 @@ Intake Accept(const ProxyDeps& deps, Request request) {
   info.id = NextExchangeId();
   info.request_id = ChooseRequestId(intake.request.headers, ToString(info.id));
   info.client_address = intake.request.client_address;
-  info.method = intake.request.method;
-  info.path = std::string(intake.request.path());
+  info.method = intake.request.method.substr(0, kMaxMethodRecorded);
+  info.path = std::string(intake.request.path().substr(0, kMaxPathRecorded));
   info.dialect = std::string(dialect::ToString(intake.dialect));
   info.config_generation = intake.snapshot->generation();
   info.started = deps.clock.WallNow();

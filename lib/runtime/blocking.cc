@@ -25,23 +25,35 @@ BlockingPool::~BlockingPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
+/// Between the fiber that waits and the thread that calls.
+struct BlockingPool::Call {
+  std::function<void()> run;
+  Latch returned;  // touched on the loop alone
+  Mutex mutex;
+  Loop* waiter ABSL_GUARDED_BY(mutex) = nullptr;  // null once nobody waits: its loop may be gone
+};
+
 Wake BlockingPool::Run(std::function<void()> call, Instant deadline) {
-  auto returned = std::make_shared<Latch>();
-  Loop* loop = Loop::Current();
+  auto shared = std::make_shared<Call>();
+  shared->run = std::move(call);
+  {
+    MutexLock lock(&shared->mutex);
+    shared->waiter = Loop::Current();
+  }
   {
     MutexLock lock(&mutex_);
-    queue_.push_back([call = std::move(call), returned, loop] {
-      call();
-      loop->Post([returned] { returned->Open(); });
-    });
+    queue_.push_back(shared);
   }
   wake_.NotifyOne();
-  return returned->Wait(deadline);
+  const Wake wake = shared->returned.Wait(deadline);
+  MutexLock lock(&shared->mutex);
+  shared->waiter = nullptr;
+  return wake;
 }
 
 void BlockingPool::Serve() {
   while (true) {
-    std::function<void()> call;
+    std::shared_ptr<Call> call;
     {
       MutexLock lock(&mutex_);
       wake_.Wait(&mutex_, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -51,7 +63,13 @@ void BlockingPool::Serve() {
       call = std::move(queue_.front());
       queue_.pop_front();
     }
-    call();
+    {
+      MutexLock lock(&call->mutex);
+      if (call->waiter == nullptr) continue;
+    }
+    call->run();
+    MutexLock lock(&call->mutex);
+    if (call->waiter != nullptr) call->waiter->Post([call] { call->returned.Open(); });
   }
 }
 

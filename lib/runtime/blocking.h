@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <functional>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -25,11 +26,13 @@ class BlockingPool {
   Wake Run(std::function<void()> call, Instant deadline);
 
  private:
+  struct Call;
+
   void Serve();
 
   Mutex mutex_;
   CondVar wake_;
-  std::deque<std::function<void()>> queue_ ABSL_GUARDED_BY(mutex_);
+  std::deque<std::shared_ptr<Call>> queue_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };

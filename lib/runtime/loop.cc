@@ -179,14 +179,15 @@ void Loop::Poll() {
 }
 
 void Loop::RunPosted() {
+  // Before the tasks are taken: the wake-up of one that is posted meanwhile must stay.
+  eventfd_t ignored;
+  ::eventfd_read(wake_fd_, &ignored);
   std::vector<std::function<void()>> tasks;
   {
     MutexLock lock(&posted_mutex_);
     if (posted_.empty()) return;
     tasks.swap(posted_);
   }
-  eventfd_t ignored;
-  ::eventfd_read(wake_fd_, &ignored);
   for (const auto& task : tasks) task();
 }
 

@@ -22,8 +22,6 @@ class Socket;
 struct LoopOptions {
   /// Virtual size of a fiber's stack; only touched pages cost memory.
   size_t stack_bytes = size_t{128} << 10;
-  /// Finished fibers kept, stack and all, for the next Spawn.
-  size_t pooled_fibers = 256;
 };
 
 /// One thread's event loop and the fibers on it: sequential code that is suspended where it would
@@ -52,8 +50,10 @@ class Loop {
 
   // On the loop's thread only:
 
-  /// Starts a fiber; it first runs after the caller waits or returns. False when there is no memory
-  /// for a stack: `body` was not and will not be called. `body` must not throw.
+  /// Starts a fiber, on the stack of one that ended if there is one: stacks are kept for as long as
+  /// the loop lives, as many as ran at once. It first runs after the caller waits or returns. False
+  /// when there is no memory for a stack: `body` was not and will not be called. `body` must not
+  /// throw.
   bool Spawn(std::function<void()> body);
 
   /// The loop that this thread runs, or null.

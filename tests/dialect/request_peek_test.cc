@@ -86,5 +86,13 @@ TEST(DialectTest, FollowsFromThePath) {
   EXPECT_TRUE(NeedsModel(Dialect::kOpenAiEmbeddings));
 }
 
+TEST(PeekRequestLimitTest, RefusesAModelNameOfMoreThan256Bytes) {
+  const auto body = [](size_t size) {
+    return absl::StrCat(R"({"model":")", std::string(size, 'm'), R"("})");
+  };
+  EXPECT_TRUE(PeekRequest(body(256)).ok());
+  EXPECT_EQ(PeekRequest(body(257)).status().message(), "`model` is longer than 256 bytes");
+}
+
 }  // namespace
 }  // namespace sluice::dialect

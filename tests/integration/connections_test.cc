@@ -149,6 +149,26 @@ TEST_F(ConnectionsTest, ClosesIdleConnectionsAtOnceWhenItDrains) {
   EXPECT_FALSE(RawClient::Connect(static_cast<uint16_t>(gateway_->port())).ok());
 }
 
+TEST_F(ConnectionsTest, ClosesSilentConnectionsAtOnceWhenItDrains) {
+  StartBoth();
+  engine_->AnswerAll(Script().Json("{}"));
+  RawClient silent = Connect();
+  ASSERT_EQ(Exchange(ChatRequest(false)).status, 200) << "accepted behind the silent one";
+  gateway_->Drain();
+  EXPECT_TRUE(silent.ReadToEnd(std::chrono::seconds(5)).ok()) << "the head's deadline is 10 s";
+}
+
+TEST_F(ConnectionsTest, BeginsNoExchangeOnceItStops) {
+  StartBoth();
+  engine_->AnswerAll(Script().SseHead().Chunk(ContentEvent("a")).Hold());
+  RawClient client = Connect();
+  const std::string request = ChatRequest();
+  ASSERT_TRUE(client.Send(request.substr(0, 20)).ok());
+  EXPECT_TRUE(Eventually([&] { return !gateway_->idle(); }));
+  gateway_.reset();
+  EXPECT_FALSE(client.Send(request.substr(20)).ok() && client.ReadResponse().ok());
+}
+
 TEST_F(ConnectionsTest, LetsARunningStreamEndWhileItDrains) {
   StartBoth();
   engine_->Enqueue(

@@ -1,6 +1,7 @@
 #include "lib/runtime/loop.h"
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -277,20 +278,33 @@ TEST(BlockingPoolTest, RunsTheCallElsewhereAndReturnsWhenItIsDone) {
   });
 }
 
-TEST(BlockingPoolTest, LeavesACallThatTakesTooLong) {
+TEST(BlockingPoolTest, LeavesACallThatTakesTooLongAndOutlivesTheLoop) {
   auto release = std::make_shared<std::promise<void>>();
-  Loop loop;
-  auto pool = std::make_unique<BlockingPool>(1);
-  loop.Post([&] {
-    loop.Spawn([&] {
-      EXPECT_EQ(pool->Run([release] { release->get_future().wait(); }, In(milliseconds(5))),
-                Wake::kDeadline);
-      release->set_value();
-    });
+  BlockingPool pool(1);
+  RunFiber([&] {
+    EXPECT_EQ(pool.Run([release] { release->get_future().wait(); }, In(milliseconds(5))),
+              Wake::kDeadline);
   });
-  loop.Stop();
-  loop.Run();
-  pool.reset();
+  // The call returns when its loop is gone: there is nobody to tell.
+  release->set_value();
+}
+
+TEST(BlockingPoolTest, DropsACallThatNobodyWaitsForAnyMore) {
+  auto release = std::make_shared<std::promise<void>>();
+  auto ran = std::make_shared<std::atomic<bool>>(false);
+  BlockingPool pool(1);
+  RunFiber([&] {
+    Latch begun;
+    Loop::Current()->Spawn([&] {
+      begun.Open();  // who waits for it runs once this fiber waits
+      pool.Run([release] { release->get_future().wait(); }, kNever);
+    });
+    begun.Wait(kNever);
+    EXPECT_EQ(pool.Run([ran] { *ran = true; }, In(milliseconds(5))), Wake::kDeadline);
+    release->set_value();
+    EXPECT_EQ(pool.Run([] {}, kNever), Wake::kReady) << "the queue went on behind it";
+  });
+  EXPECT_FALSE(*ran);
 }
 
 TEST(BufferPoolTest, LendsOneBufferAgainAndAgainAndAnotherWhileItIsHeld) {
