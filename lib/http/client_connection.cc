@@ -153,4 +153,9 @@ void ClientConnection::LingerAndClose() {
   }
 }
 
+void ClientConnection::ResetOnClose() {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(socket_.fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
 }  // namespace sluice::http

@@ -57,6 +57,9 @@ class ClientConnection {
   /// would reset the connection and take the answer with it (RFC 9112 section 9.6).
   void LingerAndClose();
 
+  /// Makes the close that comes a reset, so that nobody takes the end for the end of an answer.
+  void ResetOnClose();
+
   /// Whether it waits for the first byte of a request: to end it now loses nothing.
   bool idle() const { return idle_ && !socket_.readable(); }
   runtime::Socket& socket() { return socket_; }

@@ -54,23 +54,22 @@ class AnswerStream final : public httplib::Stream, public ClientSink {
     }
   }
 
-  /// After httplib is done: sends a head that no body followed. Whether the answer is whole on the
-  /// wire.
-  bool End() {
+  /// After httplib is done: sends a head that no body followed.
+  HttplibDispatch::Outcome End() {
+    using Outcome = HttplibDispatch::Outcome;
     answer_.reset();
-    if (last_step_ != Answer::Step::kEnd || result_ != Result::kOk) return false;
+    const bool whole = last_step_ == Answer::Step::kEnd && result_ == Result::kOk;
+    if (!whole) return ends_with_connection_ ? Outcome::kCutOff : Outcome::kEnded;
     if (!pending_head_.empty()) write(nullptr, 0);
-    return result_ == Result::kOk;
+    return result_ == Result::kOk && keep_alive_ ? Outcome::kReusable : Outcome::kEnded;
   }
-
-  bool keep_alive() const { return keep_alive_; }
 
   // ClientSink:
 
   void WriteHead(const ResponseHead& head) override {
     // Without chunks, only the end of the connection ends a body of open length.
-    const bool ends_with_connection = answer_->body() == Answer::Body::kOpen && !chunked_;
-    keep_alive_ = framing_.keep_alive && framing_.minor_version >= 1 && !ends_with_connection &&
+    ends_with_connection_ = answer_->body() == Answer::Body::kOpen && !chunked_;
+    keep_alive_ = framing_.keep_alive && framing_.minor_version >= 1 && !ends_with_connection_ &&
                   !answer_->ends_connection();
     const absl::Status written = AppendResponseHead(head, chunked_, keep_alive_, &pending_head_);
     if (written.ok()) return;
@@ -160,6 +159,7 @@ class AnswerStream final : public httplib::Stream, public ClientSink {
   Answer::Step last_step_ = Answer::Step::kMore;
   bool chunked_ = false;
   bool keep_alive_ = false;
+  bool ends_with_connection_ = false;
 };
 
 }  // namespace
@@ -197,12 +197,14 @@ thread_local const HttplibDispatch::Server::Handle* HttplibDispatch::Server::han
 HttplibDispatch::HttplibDispatch() : server_(std::make_unique<Server>()) {}
 HttplibDispatch::~HttplibDispatch() = default;
 
-bool HttplibDispatch::Run(ClientConnection& connection, const Framing& framing,
-                          const std::function<std::unique_ptr<Answer>()>& serve) {
+HttplibDispatch::Outcome HttplibDispatch::Run(
+    ClientConnection& connection, const Framing& framing,
+    const std::function<std::unique_ptr<Answer>()>& serve) {
   AnswerStream stream(connection, framing);
   const bool processed = server_->Process(
       stream, [&](httplib::Response& response) { stream.Begin(serve(), response); });
-  return stream.End() && processed && stream.keep_alive();
+  const Outcome outcome = stream.End();
+  return processed ? outcome : std::max(outcome, Outcome::kEnded);
 }
 
 }  // namespace sluice::http

@@ -29,10 +29,18 @@ class HttplibDispatch {
     bool keep_alive = false;  // what the client wants
   };
 
+  /// How an answer left its connection.
+  enum class Outcome {
+    kReusable,  // it may carry another request
+    kEnded,     // it has to be closed
+    kCutOff,    // it has to be reset: the answer broke off, and its body ends where the connection
+                // does
+  };
+
   /// Runs `serve` as httplib's handler and writes the answer it returns to `connection`, to its
-  /// end. Returns whether the connection may carry another request.
-  bool Run(ClientConnection& connection, const Framing& framing,
-           const std::function<std::unique_ptr<Answer>()>& serve);
+  /// end.
+  Outcome Run(ClientConnection& connection, const Framing& framing,
+              const std::function<std::unique_ptr<Answer>()>& serve);
 
  private:
   class Server;

@@ -217,7 +217,7 @@ void Server::ServeConnection(LoopState& state, int fd, const std::string& peer) 
         .minor_version = refused ? 1 : incoming.request.minor_version,
         .keep_alive = incoming.keep_alive,
     };
-    const bool reusable = dispatch_.Run(connection, framing, [&] {
+    const HttplibDispatch::Outcome outcome = dispatch_.Run(connection, framing, [&] {
       return refused ? handler_.Refuse(incoming.refusal.cause, incoming.refusal.message, peer,
                                        incoming.accepted, cancellation)
                      : handler_.Serve(std::move(incoming.request), incoming.accepted, cancellation);
@@ -225,8 +225,12 @@ void Server::ServeConnection(LoopState& state, int fd, const std::string& peer) 
     running.cancellation = nullptr;
     connection.socket().OnHangUp({});
     cancellation.Detach();
-    if (reusable) continue;
-    if (!connection.socket().hung_up()) connection.LingerAndClose();
+    if (outcome == HttplibDispatch::Outcome::kReusable) continue;
+    if (outcome == HttplibDispatch::Outcome::kCutOff) {
+      connection.ResetOnClose();
+    } else if (!connection.socket().hung_up()) {
+      connection.LingerAndClose();
+    }
     break;
   }
   state.running.erase(&connection);

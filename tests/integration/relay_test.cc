@@ -148,6 +148,22 @@ TEST_F(RelayTest, EndsTheConnectionBehindAStreamToAnHttp10Client) {
   EXPECT_TRUE(response.complete());
 }
 
+TEST_F(RelayTest, ResetsTheConnectionOfAnHttp10ClientWhoseAnswerBrokeOff) {
+  StartBoth();
+  engine_->Enqueue(Script()
+                       .Raw("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+                            "Transfer-Encoding: chunked\r\n\r\n")
+                       .Chunk("half")
+                       .Gate("break")
+                       .Fin());
+  RawClient client = Connect();
+  ASSERT_TRUE(client.Send("GET /v1/files HTTP/1.0\r\n\r\n").ok());
+  ASSERT_TRUE(client.ReadHead().ok());
+  EXPECT_EQ(client.ReadBytes(4).value_or(""), "half");
+  engine_->OpenGate("break");
+  EXPECT_EQ(client.ReadToEnd().code(), absl::StatusCode::kAborted) << "a FIN would look complete";
+}
+
 TEST_F(RelayTest, KeepsOrderAndDuplicatesOfHeadersAndDropsHopByHopOnes) {
   StartBoth();
   engine_->Enqueue(
