@@ -20,7 +20,9 @@
 namespace sluice::http {
 namespace {
 
-constexpr int kBacklog = 1024;
+/// As many as the system allows: a connection that finds the queue full waits a second for its next
+/// try.
+constexpr int kBacklog = SOMAXCONN;
 /// While accept(2) fails for want of descriptors or memory, trying at once again would only spin.
 constexpr auto kAcceptPause = std::chrono::milliseconds(50);
 /// Between two lines about clients that are turned away.
