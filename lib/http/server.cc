@@ -6,6 +6,7 @@
 #include <cstring>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <optional>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <unordered_map>
@@ -101,8 +102,8 @@ struct Server::LoopState {
   runtime::Loop* const loop;
   std::atomic<size_t> count{0};
   std::unordered_map<ClientConnection*, Running> running;
-  bool cancelled = false;                          // by CancelAll: no exchange begins any more
-  std::shared_ptr<runtime::Interrupter> acceptor;  // on the first loop, while it accepts
+  bool cancelled = false;                        // by CancelAll: no exchange begins any more
+  std::optional<runtime::Interrupter> acceptor;  // on the first loop, while it accepts
 };
 
 Server::Server(const ServerOptions& options, Handler& handler,
@@ -137,8 +138,7 @@ absl::Status Server::Listen(absl::string_view text) {
 
 void Server::Accept(int fd) {
   runtime::Socket listener(fd);
-  loop_states_.front()->acceptor =
-      std::make_shared<runtime::Interrupter>(runtime::Interrupter::Arm());
+  loop_states_.front()->acceptor = runtime::Interrupter::Arm();
   while (!draining_ && listener.WaitReadable(kNever) == runtime::Wake::kReady) {
     Address peer;
     peer.size = sizeof peer.storage;
@@ -242,7 +242,7 @@ void Server::Drain() {
   draining_ = true;
   for (const auto& state : loop_states_) {
     state->loop->Post([state = state.get()] {
-      if (state->acceptor != nullptr) state->acceptor->Fire();
+      if (state->acceptor.has_value()) state->acceptor->Fire();
       for (const auto& [connection, running] : state->running) {
         if (connection->idle()) running.interrupter.Fire();
       }

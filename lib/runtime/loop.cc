@@ -83,7 +83,7 @@ void Loop::Post(std::function<void()> task) {
     was_empty = posted_.empty();
     posted_.push_back(std::move(task));
   }
-  // A full counter wakes as well; no other failure is possible.
+  // Nobody reads the counter: edge-triggered, each write is an event of its own.
   if (was_empty) [[maybe_unused]]
     const int failed = ::eventfd_write(wake_fd_, 1);
 }
@@ -179,9 +179,6 @@ void Loop::Poll() {
 }
 
 void Loop::RunPosted() {
-  // Before the tasks are taken: the wake-up of one that is posted meanwhile must stay.
-  eventfd_t ignored;
-  ::eventfd_read(wake_fd_, &ignored);
   std::vector<std::function<void()>> tasks;
   {
     MutexLock lock(&posted_mutex_);
