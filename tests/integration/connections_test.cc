@@ -97,6 +97,7 @@ TEST_F(ConnectionsTest, DoesNotReuseAnUpstreamConnectionWithStrayBytes) {
   RawClient client = Connect();
   ASSERT_TRUE(client.Send(ChatRequest()).ok());
   EXPECT_TRUE(client.ReadResponse().value_or(RawResponse()).complete());
+  ASSERT_TRUE(engine_->WaitForAnswered(1)) << "the stray bytes are on their way";
   ASSERT_TRUE(client.Send(ChatRequest(false)).ok());
   EXPECT_EQ(client.ReadResponse().value_or(RawResponse()).body, "{}");
   EXPECT_EQ(engine_->counts().accepted, 2u);
