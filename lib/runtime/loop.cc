@@ -77,12 +77,10 @@ void Loop::Stop() {
 }
 
 void Loop::Post(std::function<void()> task) {
-  bool was_empty;
-  {
-    MutexLock lock(&posted_mutex_);
-    was_empty = posted_.empty();
-    posted_.push_back(std::move(task));
-  }
+  // The write is under the lock: whoever runs the task may go on to destroy this loop.
+  MutexLock lock(&posted_mutex_);
+  const bool was_empty = posted_.empty();
+  posted_.push_back(std::move(task));
   // Nobody reads the counter: edge-triggered, each write is an event of its own.
   if (was_empty) [[maybe_unused]]
     const int failed = ::eventfd_write(wake_fd_, 1);
