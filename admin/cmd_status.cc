@@ -4,8 +4,8 @@
 #include "admin/call_error.h"
 #include "admin/commands.h"
 #include "admin/escape.h"
-#include "admin/event_text.h"
 #include "admin/json.h"
+#include "admin/wording.h"
 
 namespace sluice::admin {
 namespace {

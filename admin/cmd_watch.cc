@@ -1,31 +1,37 @@
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
+#include <optional>
+#include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 #include "admin/call_error.h"
 #include "admin/commands.h"
 #include "admin/escape.h"
 #include "admin/event_text.h"
+#include "admin/flag_values.h"
 #include "admin/json.h"
+#include "admin/pause.h"
+#include "admin/resume_file.h"
+#include "admin/watch_request.h"
 
 namespace sluice::admin {
 namespace {
 
 namespace v1 = ::sluice::control::v1;
 
-constexpr int kMaxTail = 1'000'000;
 constexpr std::chrono::milliseconds kFirstRetryDelay(100);
 constexpr std::chrono::milliseconds kMaxRetryDelay(5000);
 
-void SleepUnlessStopped(std::chrono::milliseconds delay, std::stop_token stop) {
-  std::mutex mutex;
-  std::condition_variable_any never;
-  std::unique_lock<std::mutex> lock(mutex);
-  never.wait_for(lock, stop, delay, [] { return false; });
+void GoOnAfter(absl::string_view token, v1::WatchEventsRequest* request) {
+  request->set_resume_token(std::string(token));
+  request->clear_tail();  // which a token excludes
+  request->clear_since();
+}
+
+ExitCode ReportFileError(const absl::Status& error, std::ostream& err) {
+  err << "sluicectl: --resume-file: " << EscapeText(error.message()) << "\n";
+  return ExitCode::kError;
 }
 
 std::string ResponseText(const v1::WatchEventsResponse& response, bool json, absl::TimeZone zone) {
@@ -44,31 +50,39 @@ std::string ResponseText(const v1::WatchEventsResponse& response, bool json, abs
 
 ExitCode RunWatch(CommandContext& context) {
   World& world = context.world;
-  v1::WatchEventsRequest request;
-  request.set_follow(true);
-  int tail = 0;
-  if (!absl::SimpleAtoi(context.invocation.flag("tail"), &tail) || tail < 0 || tail > kMaxTail) {
-    world.err << "sluicectl: --tail: not a number from 0 to " << kMaxTail << ": "
-              << EscapeText(context.invocation.flag("tail")) << "\nSee `sluicectl help watch`.\n";
-    return ExitCode::kUsage;
+  absl::StatusOr<v1::WatchEventsRequest> asked =
+      MakeWatchRequest(context.invocation, world.clock.WallNow());
+  if (!asked.ok()) return ReportUsageError(context, asked.status());
+  v1::WatchEventsRequest request = *std::move(asked);
+  std::optional<ResumeFile> resume_file;
+  if (const absl::string_view path = context.invocation.flag("resume-file"); !path.empty()) {
+    resume_file.emplace(path);
+    const absl::StatusOr<std::string> token = resume_file->Read();
+    if (!token.ok()) return ReportFileError(token.status(), world.err);
+    if (!token->empty()) GoOnAfter(*token, &request);
   }
-  request.set_tail(tail);
 
   bool ever_connected = false;
   bool connected = false;
   std::chrono::milliseconds delay = kFirstRetryDelay;
+  absl::Status written;
   while (true) {
     const absl::Status end = context.client.WatchEvents(
         request, world.stop, [&](const v1::WatchEventsResponse& response) {
           if (ever_connected && !connected) world.err << "sluicectl: connected again\n";
           ever_connected = connected = true;
           delay = kFirstRetryDelay;
-          request.set_resume_token(response.resume_token());
-          request.clear_tail();  // excluded by a token
           world.out << ResponseText(response, context.json(), world.zone) << std::flush;
-          return world.out.good();  // else nobody reads it any more
+          if (!world.out.good()) return false;  // nobody reads it any more
+          if (resume_file && response.resume_token() != request.resume_token()) {
+            written = resume_file->Write(response.resume_token());
+          }
+          GoOnAfter(response.resume_token(), &request);
+          return written.ok();
         });
+    if (!written.ok()) return ReportFileError(written, world.err);
     if (world.stop.stop_requested() || !world.out.good()) return ExitCode::kOk;
+    if (end.ok() && !request.follow()) return ExitCode::kOk;
     if (!end.ok() && !(IsTransient(end) && ever_connected)) {
       return ReportCallError(end, context.server(), world.err);
     }
@@ -78,7 +92,7 @@ ExitCode RunWatch(CommandContext& context) {
                 << "; trying again until interrupted\n";
       connected = false;
     }
-    SleepUnlessStopped(delay, world.stop);
+    PauseUnlessStopped(delay, world.stop);
     if (world.stop.stop_requested()) return ExitCode::kOk;
     delay = std::min(delay * 2, kMaxRetryDelay);
   }

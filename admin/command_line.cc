@@ -33,8 +33,16 @@ const Flag* FindFlag(absl::string_view name, absl::Span<const Flag> flags) {
   return found == flags.end() ? nullptr : &*found;
 }
 
-/// Every flag takes a value, so that words and flags are told apart before the command is known.
-absl::StatusOr<SplitArgs> Split(absl::Span<const std::string> args) {
+bool IsSwitch(absl::string_view name, absl::Span<const Command> commands) {
+  return std::any_of(commands.begin(), commands.end(), [name](const Command& command) {
+    const Flag* flag = FindFlag(name, command.flags);
+    return flag != nullptr && flag->value_name.empty();
+  });
+}
+
+/// Tells words and flags apart before the command is known.
+absl::StatusOr<SplitArgs> Split(absl::Span<const std::string> args,
+                                absl::Span<const Command> commands) {
   SplitArgs split;
   for (size_t i = 0; i < args.size(); ++i) {
     absl::string_view arg = args[i];
@@ -46,6 +54,13 @@ absl::StatusOr<SplitArgs> Split(absl::Span<const std::string> args) {
       split.help = true;
     } else if (absl::ConsumePrefix(&arg, "--")) {
       const std::vector<std::string> parts = absl::StrSplit(arg, absl::MaxSplits('=', 1));
+      if (IsSwitch(parts[0], commands)) {
+        if (parts.size() == 2) {
+          return UsageError(absl::StrCat("--", EscapeText(parts[0]), " takes no value"), "");
+        }
+        split.flags.emplace_back(parts[0], "on");
+        continue;
+      }
       if (parts.size() == 1 && i + 1 == args.size()) {
         return UsageError(absl::StrCat("--", EscapeText(parts[0]), " needs a value"), "");
       }
@@ -89,6 +104,15 @@ absl::Span<const Flag> GlobalFlags() {
        "the control address of sluiced"},
       {"output", "text|json", "SLUICE_OUTPUT", "text",
        "aligned text for people (`table` means the same), or JSON for programs"},
+      {"token-file", "PATH", "SLUICE_TOKEN_FILE", "",
+       "file with the token to send, else SLUICE_TOKEN is sent (never a flag, which ps would "
+       "show)"},
+      {"tls-ca", "PATH|system", "SLUICE_TLS_CA", "",
+       "connect with TLS, to a server that these authorities (PEM), or the system's, vouch for"},
+      {"tls-cert", "PATH", "SLUICE_TLS_CERT", "", "PEM file of the certificate to show the server"},
+      {"tls-key", "PATH", "SLUICE_TLS_KEY", "", "PEM file of its key"},
+      {"tls-server-name", "NAME", "SLUICE_TLS_SERVER_NAME", "",
+       "whom the server's certificate must be for, if not for the host of --server"},
   };
   return flags;
 }
@@ -101,7 +125,7 @@ absl::string_view Invocation::flag(absl::string_view name) const {
 absl::StatusOr<Invocation> ParseCommandLine(absl::Span<const std::string> args,
                                             absl::Span<const Command> commands,
                                             const Environment& environment) {
-  SLUICE_ASSIGN_OR_RETURN(SplitArgs split, Split(args));
+  SLUICE_ASSIGN_OR_RETURN(SplitArgs split, Split(args, commands));
   Invocation invocation;
   invocation.help = split.help;
   if (!split.words.empty() && split.words[0] == "help") {
@@ -137,7 +161,8 @@ absl::StatusOr<Invocation> ParseCommandLine(absl::Span<const std::string> args,
   }
 
   invocation.arguments = std::move(split.words);
-  const size_t wanted = command.arguments.empty() ? 0 : 1;
+  const size_t wanted =
+      std::vector<std::string>(absl::StrSplit(command.arguments, ' ', absl::SkipEmpty())).size();
   if (!invocation.help && invocation.arguments.size() < wanted) {
     return UsageError(absl::StrCat("`", command.name, "` needs ", command.arguments), command.name);
   }

@@ -2,10 +2,14 @@
 
 #include <vector>
 
+#include "admin/flag_values.h"
+
 namespace sluice::admin {
 
-absl::Span<const Command> Commands() {
-  static const std::vector<Command> commands = {
+namespace {
+
+std::vector<Command> AllCommands() {
+  std::vector<Command> commands = {
       {.name = "status",
        .summary = "show the state of the server",
        .rpc = "ObserverService.GetServerStatus",
@@ -18,46 +22,122 @@ absl::Span<const Command> Commands() {
        .details =
            "Goes on until interrupted. When the server cannot be reached any more it tries again "
            "and\n"
-           "goes on where it stopped; if events are lost all the same, the stream says so.\n",
+           "goes on where it stopped; if events are lost all the same, the stream says so.\n"
+           "\n"
+           "Filters take lists, as in --model a,b: an event is shown if it has one of the values "
+           "of each\n"
+           "filter that is given. Kinds: started, attempt, attempt_failed, first_byte, "
+           "first_frame,\n"
+           "chunk, usage, finished, config_changed, endpoint_state, key_state. Causes are what "
+           "failed\n"
+           "attempts and finished exchanges show; a wrong one gets the list.\n"
+           "\n"
+           "With --resume-file a watch that has ended goes on where it stopped. The file is "
+           "replaced after\n"
+           "the events of a response were written to standard output. So an interrupt loses and "
+           "doubles\n"
+           "none; after a kill none is lost, but those of the last response (at most 128) may "
+           "come a\n"
+           "second time, with the sequence they had, after a line that was cut short. One watch "
+           "at a time\n"
+           "may use a file.\n",
        .rpc = "ObserverService.WatchEvents",
        .output = "One event a line: time, exchange, kind, model, pool/endpoint, facts. JSON: an "
                  "Event a line,\n"
                  "or {\"lost\":{\"count\":...,\"reason\":...}} where events are missing.",
        .examples = "sluicectl watch\n"
                    "sluicectl watch --tail 100\n"
+                   "sluicectl watch --pool chat --kind attempt_failed,finished --since 10m\n"
+                   "sluicectl watch --output json --resume-file watch.token >> events.jsonl\n"
                    "sluicectl watch --output json | jq 'select(.exchange_finished)'",
-       .flags = {{"tail", "N", "", "0", "begin with the N latest events (up to 1000000)"}},
+       .flags = {{"tail", "N", "", "0", "begin with the N latest events (up to 1000000)"},
+                 {"since", "TIME", "", "",
+                  "begin with the first event of TIME or later: how long ago (5m), or "
+                  "2026-01-02T03:04:05Z"},
+                 {"resume-file", "PATH", "", "",
+                  "keep the place in PATH; if it holds one, go on there instead of --tail or "
+                  "--since"},
+                 {"no-follow", "", "", "", "end with the latest event"},
+                 {"model", "LIST", "", "", "only events of these models"},
+                 {"pool", "LIST", "", "", "only events of these pools"},
+                 {"endpoint", "LIST", "", "",
+                  "only events of these endpoints: chat/a or pools/chat/endpoints/a"},
+                 {"principal", "LIST", "", "", "only events of these clients"},
+                 {"kind", "LIST", "", "", "only events of these kinds", KindValues},
+                 {"cause", "LIST", "", "", "only failures and ends with these causes", CauseValues},
+                 {"exchange", "LIST", "", "",
+                  "only events of these exchanges, by their whole ids"}},
        .run = RunWatch},
-      {.name = "config get",
-       .summary = "print the configuration in force",
-       .rpc = "ControlService.GetConfig",
+      {.name = "top",
+       .summary = "show the server, its endpoints and its streams live, and cancel streams",
+       .details =
+           R"(Takes the terminal until q is pressed; h tells the keys. Looks again each --interval. Without a
+terminal, with --once and with --output json it prints one picture instead, after two looks.
+The filters choose among the streams; of more than 1000 the latest are shown.
+)",
+       .rpc = "each time ObserverService.GetServerStatus, ListEndpoints and ListExchanges;\n"
+              "ControlService.CancelExchange for the key k",
        .output =
-           "The file that `config apply` takes, with the etag it guards against other changes by.\n"
-           "JSON: the same on one line.",
-       .examples = "sluicectl config get > config.json",
-       .run = RunConfigGet},
-      {.name = "config apply",
-       .arguments = "FILE",
-       .summary = "replace the configuration",
-       .details = "FILE (- for standard input) holds the whole configuration as JSON; what it "
-                  "leaves out is\n"
-                  "removed or gets its default. New requests use it at once, running ones keep the "
-                  "one they\n"
-                  "started with. If FILE has an etag, it is applied only when nothing was changed "
-                  "since it\n"
-                  "was read; else only the moment of the call is guarded.\n",
-       .rpc = "ControlService.UpdateConfig, after ControlService.GetConfig if FILE has no etag",
-       .output = "The new generation and etag. JSON: the new Config.",
-       .examples = "sluicectl config get > config.json\n"
-                   "$EDITOR config.json\n"
-                   "sluicectl config apply config.json",
-       .run = RunConfigApply},
+           R"(The screen. JSON: {"status":ServerStatus,"endpoints":ListEndpointsResponse,
+"exchanges":ListExchangesResponse}.)",
+       .examples = "sluicectl top\n"
+                   "sluicectl top --pool chat --interval 5s\n"
+                   "sluicectl top --once | mail -s sluice operators",
+       .flags = {{"interval", "TIME", "", "1s", "how long to wait between two looks, from 100ms"},
+                 {"once", "", "", "", "print one picture as text"},
+                 {"model", "LIST", "", "", "only streams for these models"},
+                 {"pool", "LIST", "", "", "only streams of these pools"},
+                 {"endpoint", "LIST", "", "",
+                  "only streams at these endpoints: chat/a or pools/chat/endpoints/a"},
+                 {"principal", "LIST", "", "", "only streams of these clients"}},
+       .run = RunTop},
+      {.name = "token new",
+       .arguments = "NAME",
+       .summary = "make a token, and the line that lets it in",
+       .details =
+           "Asks no server. Give the token to NAME, who keeps it in a file for --token-file; "
+           "append the\n"
+           "line to the file of sluiced --control_roles, which reads it within a second. The "
+           "line has the\n"
+           "SHA-256 of the token, from which nobody can make the token.\n"
+           "\n"
+           "A viewer sees what the gateway does, a tailer also the text of streams, an "
+           "operator may change\n"
+           "everything.\n",
+       .output = "The token and the line. JSON: {\"token\":...,\"line\":...}.",
+       .examples = "sluicectl token new alice --role operator\n"
+                   "sluicectl token new grafana --output json > new.json\n"
+                   "jq -r .line new.json >> /etc/sluice/roles\n"
+                   "jq -r .token new.json > grafana.token",
+       .flags = {{"role", "viewer|tailer|operator", "", "viewer", "what NAME may do"}},
+       .run = RunTokenNew},
+      {.name = "completion",
+       .arguments = "bash|zsh|fish",
+       .summary = "print a script by which a shell completes command lines of sluicectl",
+       .output = "The script.",
+       .examples = "source <(sluicectl completion bash)\n"
+                   "sluicectl completion bash > /etc/bash_completion.d/sluicectl\n"
+                   "sluicectl completion zsh > \"${fpath[1]}/_sluicectl\"\n"
+                   "sluicectl completion fish > ~/.config/fish/completions/sluicectl.fish",
+       .run = RunCompletion},
       {.name = "version",
        .summary = "print the version of sluicectl",
        .output = "The version. JSON: {\"version\":...}.",
        .examples = "sluicectl version",
        .run = RunVersion},
   };
+  auto place = commands.begin() + 3;  // after those about the server as a whole
+  for (const std::vector<Command>& group :
+       {ExchangeCommands(), ConfigCommands(), DrainCommands(), DoctorCommands()}) {
+    place = commands.insert(place, group.begin(), group.end()) + group.size();
+  }
+  return commands;
+}
+
+}  // namespace
+
+absl::Span<const Command> Commands() {
+  static const std::vector<Command> commands = AllCommands();
   return commands;
 }
 
@@ -72,7 +152,15 @@ ExitCode RunSluicectl(absl::Span<const std::string> args, World& world) {
     world.out << (invocation->command ? HelpText(*invocation->command) : HelpText(Commands()));
     return ExitCode::kOk;
   }
-  ControlClient client(invocation->flag("server"));
+  absl::StatusOr<Connection> connection = Connection();
+  if (!invocation->command->rpc.empty()) {
+    connection = MakeConnection(*invocation, world.environment);
+  }
+  if (!connection.ok()) {
+    world.err << "sluicectl: " << connection.status().message() << "\n";
+    return ExitCode::kUsage;
+  }
+  ControlClient client(*connection);
   CommandContext context{*invocation, client, world};
   return invocation->command->run(context);
 }

@@ -6,6 +6,7 @@
 
 #include "absl/strings/cord.h"
 
+#include "admin/channel.h"
 #include "sluice/control/v1/control_service.grpc.pb.h"
 #include "sluice/control/v1/observer_service.grpc.pb.h"
 
@@ -15,20 +16,7 @@ namespace {
 namespace v1 = ::sluice::control::v1;
 
 constexpr auto kCallDeadline = std::chrono::seconds(10);
-// A watch is silent for 10 s at most (the server's heartbeat), so this only finds dead peers.
-constexpr int kKeepaliveMs = 20'000;
 constexpr char kDetailUrl[] = "type.googleapis.com/sluice.control.v1.ErrorDetail";
-
-std::shared_ptr<grpc::Channel> MakeChannel(absl::string_view server) {
-  grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2'000);
-  arguments.SetMaxReceiveMessageSize(
-      -1);  // a configuration of thousands of pools is over the default
-  return grpc::CreateCustomChannel(std::string(server), grpc::InsecureChannelCredentials(),
-                                   arguments);
-}
 
 absl::Status ToStatus(const grpc::Status& status) {
   if (status.ok()) return absl::OkStatus();
@@ -68,10 +56,28 @@ absl::StatusOr<Response> Call(Stub& stub,
   return response;
 }
 
+template <typename Response, typename Stub, typename Request>
+absl::Status Stream(Stub& stub,
+                    std::unique_ptr<grpc::ClientReader<Response>> (Stub::*method)(
+                        grpc::ClientContext*, const Request&),
+                    const Request& request, std::stop_token stop,
+                    const std::function<bool(const Response&)>& on_response) {
+  grpc::ClientContext context;
+  const auto reader = (stub.*method)(&context, request);
+  const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
+  Response response;
+  bool wanted = true;
+  while (wanted && reader->Read(&response)) wanted = on_response(response);
+  if (!wanted) context.TryCancel();
+  const grpc::Status status = reader->Finish();
+  if (!wanted || stop.stop_requested()) return absl::OkStatus();
+  return ToStatus(status);
+}
+
 }  // namespace
 
-ControlClient::ControlClient(absl::string_view server)
-    : stubs_(std::make_unique<Stubs>(MakeChannel(server))) {}
+ControlClient::ControlClient(const Connection& connection)
+    : stubs_(std::make_unique<Stubs>(OpenChannel(connection))) {}
 
 ControlClient::~ControlClient() = default;
 
@@ -80,27 +86,106 @@ absl::StatusOr<v1::ServerStatus> ControlClient::GetServerStatus() {
               v1::GetServerStatusRequest());
 }
 
-absl::StatusOr<v1::Config> ControlClient::GetConfig() {
-  return Call(*stubs_->control, &v1::ControlService::Stub::GetConfig, v1::GetConfigRequest());
+absl::StatusOr<v1::Config> ControlClient::GetConfig(std::optional<int64_t> generation) {
+  v1::GetConfigRequest request;
+  if (generation) request.set_generation(*generation);
+  return Call(*stubs_->control, &v1::ControlService::Stub::GetConfig, request);
+}
+
+absl::StatusOr<v1::ValidateConfigResponse> ControlClient::ValidateConfig(const v1::Config& config) {
+  v1::ValidateConfigRequest request;
+  *request.mutable_config() = config;
+  return Call(*stubs_->control, &v1::ControlService::Stub::ValidateConfig, request);
+}
+
+absl::StatusOr<v1::PlanConfigResponse> ControlClient::PlanConfig(
+    const v1::UpdateConfigRequest& update) {
+  v1::PlanConfigRequest request;
+  *request.mutable_config() = update.config();
+  *request.mutable_update_mask() = update.update_mask();
+  return Call(*stubs_->control, &v1::ControlService::Stub::PlanConfig, request);
 }
 
 absl::StatusOr<v1::Config> ControlClient::UpdateConfig(const v1::UpdateConfigRequest& request) {
   return Call(*stubs_->control, &v1::ControlService::Stub::UpdateConfig, request);
 }
 
+absl::StatusOr<v1::ListConfigVersionsResponse> ControlClient::ListConfigVersions() {
+  v1::ListConfigVersionsRequest request;
+  request.set_page_size(1000);  // the most there can be; the server keeps fewer versions
+  return Call(*stubs_->control, &v1::ControlService::Stub::ListConfigVersions, request);
+}
+
+absl::StatusOr<v1::Config> ControlClient::RollbackConfig(int64_t generation,
+                                                         const std::string& etag) {
+  v1::RollbackConfigRequest request;
+  request.set_generation(generation);
+  request.set_etag(etag);
+  return Call(*stubs_->control, &v1::ControlService::Stub::RollbackConfig, request);
+}
+
+absl::StatusOr<v1::Config> ControlClient::AddEndpoint(const v1::AddEndpointRequest& request) {
+  return Call(*stubs_->control, &v1::ControlService::Stub::AddEndpoint, request);
+}
+
+absl::StatusOr<v1::Config> ControlClient::RemoveEndpoint(const v1::RemoveEndpointRequest& request) {
+  return Call(*stubs_->control, &v1::ControlService::Stub::RemoveEndpoint, request);
+}
+
+absl::StatusOr<v1::ListEndpointsResponse> ControlClient::ListEndpoints(
+    const v1::ListEndpointsRequest& request) {
+  return Call(*stubs_->observer, &v1::ObserverService::Stub::ListEndpoints, request);
+}
+
+absl::StatusOr<v1::EndpointStatus> ControlClient::ResumeEndpoint(
+    const v1::ResumeEndpointRequest& request) {
+  return Call(*stubs_->control, &v1::ControlService::Stub::ResumeEndpoint, request);
+}
+
+absl::StatusOr<v1::ListExchangesResponse> ControlClient::ListExchanges(
+    const v1::ListExchangesRequest& request) {
+  return Call(*stubs_->observer, &v1::ObserverService::Stub::ListExchanges, request);
+}
+
+absl::StatusOr<v1::Exchange> ControlClient::GetExchange(const v1::GetExchangeRequest& request) {
+  return Call(*stubs_->observer, &v1::ObserverService::Stub::GetExchange, request);
+}
+
+absl::StatusOr<v1::Exchange> ControlClient::CancelExchange(
+    const v1::CancelExchangeRequest& request) {
+  return Call(*stubs_->control, &v1::ControlService::Stub::CancelExchange, request);
+}
+
+absl::StatusOr<v1::CheckLeaksResponse> ControlClient::CheckLeaks() {
+  return Call(*stubs_->observer, &v1::ObserverService::Stub::CheckLeaks, v1::CheckLeaksRequest());
+}
+
 absl::Status ControlClient::WatchEvents(
     const v1::WatchEventsRequest& request, std::stop_token stop,
     const std::function<bool(const v1::WatchEventsResponse&)>& on_response) {
-  grpc::ClientContext context;
-  const auto reader = stubs_->observer->WatchEvents(&context, request);
-  const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
-  v1::WatchEventsResponse response;
-  bool wanted = true;
-  while (wanted && reader->Read(&response)) wanted = on_response(response);
-  if (!wanted) context.TryCancel();
-  const grpc::Status status = reader->Finish();
-  if (!wanted || stop.stop_requested()) return absl::OkStatus();
-  return ToStatus(status);
+  return Stream(*stubs_->observer, &v1::ObserverService::Stub::WatchEvents, request, stop,
+                on_response);
+}
+
+absl::Status ControlClient::TailExchange(
+    const v1::TailExchangeRequest& request, std::stop_token stop,
+    const std::function<bool(const v1::TailExchangeResponse&)>& on_response) {
+  return Stream(*stubs_->observer, &v1::ObserverService::Stub::TailExchange, request, stop,
+                on_response);
+}
+
+absl::Status ControlClient::DrainEndpoint(
+    const v1::DrainEndpointRequest& request, std::stop_token stop,
+    const std::function<bool(const v1::DrainProgress&)>& on_response) {
+  return Stream(*stubs_->control, &v1::ControlService::Stub::DrainEndpoint, request, stop,
+                on_response);
+}
+
+absl::Status ControlClient::DrainServer(
+    const v1::DrainServerRequest& request, std::stop_token stop,
+    const std::function<bool(const v1::DrainProgress&)>& on_response) {
+  return Stream(*stubs_->control, &v1::ControlService::Stub::DrainServer, request, stop,
+                on_response);
 }
 
 std::optional<v1::ErrorDetail> ErrorDetailOf(const absl::Status& error) {

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
+#include "admin/connection.h"
 #include "sluice/control/v1/config.pb.h"
 #include "sluice/control/v1/control_service.pb.h"
 #include "sluice/control/v1/error.pb.h"
@@ -18,25 +19,57 @@
 
 namespace sluice::admin {
 
-/// The control API of one server, and the only gRPC user here. A failed call returns the server's
+/// The control API of one server. A failed call returns the server's
 /// code and message; ErrorDetailOf gives the rest. UNAVAILABLE and DEADLINE_EXCEEDED mean that no
 /// answer came. Connects with the first call. Confined to one thread.
 class ControlClient {
  public:
-  /// `server` is HOST:PORT or unix:PATH.
-  explicit ControlClient(absl::string_view server);
+  explicit ControlClient(const Connection& connection);
   ~ControlClient();
 
   absl::StatusOr<control::v1::ServerStatus> GetServerStatus();
-  absl::StatusOr<control::v1::Config> GetConfig();
+  /// The configuration in force, or an earlier version.
+  absl::StatusOr<control::v1::Config> GetConfig(std::optional<int64_t> generation = std::nullopt);
+  absl::StatusOr<control::v1::ValidateConfigResponse> ValidateConfig(
+      const control::v1::Config& config);
+  /// What UpdateConfig would do with `update`.
+  absl::StatusOr<control::v1::PlanConfigResponse> PlanConfig(
+      const control::v1::UpdateConfigRequest& update);
   absl::StatusOr<control::v1::Config> UpdateConfig(const control::v1::UpdateConfigRequest& request);
+  /// All versions that are kept.
+  absl::StatusOr<control::v1::ListConfigVersionsResponse> ListConfigVersions();
+  absl::StatusOr<control::v1::Config> RollbackConfig(int64_t generation, const std::string& etag);
+  absl::StatusOr<control::v1::Config> AddEndpoint(const control::v1::AddEndpointRequest& request);
+  absl::StatusOr<control::v1::Config> RemoveEndpoint(
+      const control::v1::RemoveEndpointRequest& request);
 
-  /// Hands over each response until the stream ends, `on_response` returns false, or `stop` is
-  /// requested (from any thread; seen at once). OK in the last two cases and when the server ended
-  /// it in order.
+  absl::StatusOr<control::v1::ListEndpointsResponse> ListEndpoints(
+      const control::v1::ListEndpointsRequest& request);
+  absl::StatusOr<control::v1::EndpointStatus> ResumeEndpoint(
+      const control::v1::ResumeEndpointRequest& request);
+  /// One page.
+  absl::StatusOr<control::v1::ListExchangesResponse> ListExchanges(
+      const control::v1::ListExchangesRequest& request);
+  absl::StatusOr<control::v1::Exchange> GetExchange(const control::v1::GetExchangeRequest& request);
+  absl::StatusOr<control::v1::Exchange> CancelExchange(
+      const control::v1::CancelExchangeRequest& request);
+  absl::StatusOr<control::v1::CheckLeaksResponse> CheckLeaks();
+
+  /// Those that stream hand over each response until the stream ends, `on_response` returns false,
+  /// or `stop` is requested (from any thread; seen at once). OK in the last two cases and when the
+  /// server ended it in order.
   absl::Status WatchEvents(
       const control::v1::WatchEventsRequest& request, std::stop_token stop,
       const std::function<bool(const control::v1::WatchEventsResponse&)>& on_response);
+  absl::Status TailExchange(
+      const control::v1::TailExchangeRequest& request, std::stop_token stop,
+      const std::function<bool(const control::v1::TailExchangeResponse&)>& on_response);
+  absl::Status DrainEndpoint(
+      const control::v1::DrainEndpointRequest& request, std::stop_token stop,
+      const std::function<bool(const control::v1::DrainProgress&)>& on_response);
+  absl::Status DrainServer(
+      const control::v1::DrainServerRequest& request, std::stop_token stop,
+      const std::function<bool(const control::v1::DrainProgress&)>& on_response);
 
  private:
   struct Stubs;

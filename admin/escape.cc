@@ -22,6 +22,10 @@ size_t PrintableLength(absl::string_view text) {
   return is_c1_control ? 0 : length;
 }
 
+void AppendHex(char byte, std::string* out) {
+  absl::StrAppendFormat(out, "\\x%02x", static_cast<unsigned char>(byte));
+}
+
 std::string Escape(absl::string_view text, bool escape_space) {
   std::string out;
   while (!text.empty()) {
@@ -29,7 +33,7 @@ std::string Escape(absl::string_view text, bool escape_space) {
     if (text[0] == '\\') {
       out += "\\\\";
     } else if (length == 0 || (escape_space && text[0] == ' ')) {
-      absl::StrAppendFormat(&out, "\\x%02x", static_cast<unsigned char>(text[0]));
+      AppendHex(text[0], &out);
     } else {
       out.append(text.data(), length);
     }
@@ -41,6 +45,20 @@ std::string Escape(absl::string_view text, bool escape_space) {
 }  // namespace
 
 std::string EscapeText(absl::string_view text) { return Escape(text, /*escape_space=*/false); }
+
+std::string EscapeData(absl::string_view data) {
+  std::string out;
+  while (!data.empty()) {
+    const size_t length = data[0] == '\n' ? 1 : PrintableLength(data);
+    if (length == 0) {
+      AppendHex(data[0], &out);
+    } else {
+      out.append(data.data(), length);
+    }
+    data.remove_prefix(length == 0 ? 1 : length);
+  }
+  return out;
+}
 
 std::string EscapeName(absl::string_view name) {
   return name.empty() ? "-" : Escape(name, /*escape_space=*/true);

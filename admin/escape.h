@@ -15,6 +15,10 @@ std::string EscapeText(absl::string_view text);
 /// As EscapeText, but a space is `\x20` too, so that a name stays one column; "-" for an empty one.
 std::string EscapeName(absl::string_view name);
 
+/// As EscapeText, but newlines and backslashes stay: text that people read, and that a program can
+/// still take for JSON.
+std::string EscapeData(absl::string_view data);
+
 }  // namespace sluice::admin
 
 #endif  // SLUICE_ADMIN_ESCAPE_H_

@@ -1,35 +1,35 @@
 #include "admin/event_text.h"
 
-#include <cstdint>
-#include <vector>
-
-#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 
 #include "admin/escape.h"
+#include "admin/wording.h"
 
 namespace sluice::admin {
 namespace {
 
 namespace v1 = ::sluice::control::v1;
 
-/// "completed" of CAUSE_COMPLETED; the number of one this version does not know.
-std::string CauseText(v1::Cause cause) {
-  const std::string& name = v1::Cause_Name(cause);
-  if (name.empty()) return absl::StrCat(static_cast<int>(cause));
-  return absl::AsciiStrToLower(absl::StripPrefix(name, "CAUSE_"));
-}
+// In the order of the oneof Event.kind.
+constexpr KindName kKindNames[] = {
+    {"started", v1::EVENT_KIND_EXCHANGE_STARTED},
+    {"attempt", v1::EVENT_KIND_ATTEMPT_STARTED},
+    {"attempt_failed", v1::EVENT_KIND_ATTEMPT_FAILED},
+    {"first_byte", v1::EVENT_KIND_FIRST_BYTE},
+    {"first_frame", v1::EVENT_KIND_FIRST_FRAME},
+    {"chunk", v1::EVENT_KIND_CHUNK},
+    {"usage", v1::EVENT_KIND_USAGE},
+    {"finished", v1::EVENT_KIND_EXCHANGE_FINISHED},
+    {"config_changed", v1::EVENT_KIND_CONFIG_CHANGED},
+    {"endpoint_state", v1::EVENT_KIND_ENDPOINT_STATE_CHANGED},
+    {"key_state", v1::EVENT_KIND_KEY_STATE_CHANGED},
+};
 
-std::string UsageText(const v1::Usage& usage) {
-  std::string text = absl::StrCat(usage.prompt_tokens(), "/", usage.completion_tokens(), "/",
-                                  usage.total_tokens());
-  if (usage.has_cached_tokens()) absl::StrAppend(&text, " cached=", usage.cached_tokens());
-  if (usage.has_reasoning_tokens()) absl::StrAppend(&text, " reasoning=", usage.reasoning_tokens());
-  return text;
+absl::string_view NameOf(v1::Event::KindCase kind) {
+  if (kind == v1::Event::KIND_NOT_SET) return "unknown";
+  return kKindNames[kind - v1::Event::kExchangeStarted].name;
 }
 
 /// `name=value`, or nothing for an empty value; quoted when it has spaces.
@@ -60,81 +60,83 @@ std::string FinishedText(const v1::ExchangeFinished& finished) {
   return text;
 }
 
-struct KindText {
-  absl::string_view kind;
+std::string FactsText(const v1::Event& event, absl::TimeZone zone) {
   std::string facts;
-};
-
-KindText Describe(const v1::Event& event) {
   switch (event.kind_case()) {
     case v1::Event::kExchangeStarted: {
       const v1::ExchangeStarted& started = event.exchange_started();
-      std::string facts =
-          absl::StrCat(EscapeName(started.method()), " ", EscapeName(started.path()));
+      facts = absl::StrCat(EscapeName(started.method()), " ", EscapeName(started.path()));
       if (started.stream()) absl::StrAppend(&facts, " stream");
       AppendField("client", started.client_address(), &facts);
       AppendField("principal", started.principal(), &facts);
-      return {"started", facts};
+      return facts;
     }
-    case v1::Event::kAttemptStarted: {
-      std::string facts = absl::StrCat("attempt=", event.attempt());
+    case v1::Event::kAttemptStarted:
+      facts = absl::StrCat("attempt=", event.attempt());
       AppendField("key", event.attempt_started().key_id(), &facts);
-      return {"attempt", facts};
-    }
+      return facts;
     case v1::Event::kAttemptFailed: {
       const v1::AttemptFailed& failed = event.attempt_failed();
-      std::string facts =
-          absl::StrCat("attempt=", event.attempt(), " cause=", CauseText(failed.cause()));
+      facts = absl::StrCat("attempt=", event.attempt(), " cause=", CauseText(failed.cause()));
       if (failed.http_status() != 0) absl::StrAppend(&facts, " status=", failed.http_status());
       AppendField("detail", failed.detail(), &facts);
-      return {"attempt-failed", facts};
+      return facts;
     }
     case v1::Event::kFirstByte:
-      return {"first-byte", absl::StrCat("status=", event.first_byte().http_status(),
-                                         " after=", DurationText(ToDuration(event.since_start())))};
+      return absl::StrCat("status=", event.first_byte().http_status(),
+                          " after=", DurationText(ToDuration(event.since_start())));
     case v1::Event::kFirstFrame:
-      return {"first-frame", absl::StrCat("ttft=", DurationText(ToDuration(event.since_start())))};
+      return absl::StrCat("ttft=", DurationText(ToDuration(event.since_start())));
     case v1::Event::kChunk:
-      return {"chunk", absl::StrCat("frame=", event.chunk().index(),
-                                    " gap=", DurationText(ToDuration(event.chunk().gap())),
-                                    " bytes=", event.chunk().size_bytes())};
+      return absl::StrCat("frame=", event.chunk().index(),
+                          " gap=", DurationText(ToDuration(event.chunk().gap())),
+                          " bytes=", event.chunk().size_bytes());
     case v1::Event::kUsage:
-      return {"usage", absl::StrCat("usage=", UsageText(event.usage()))};
+      return absl::StrCat("usage=", UsageText(event.usage()));
     case v1::Event::kExchangeFinished:
-      return {"finished", FinishedText(event.exchange_finished())};
-    case v1::Event::kConfigChanged: {
-      std::string facts = absl::StrCat("generation=", event.config_changed().generation());
+      return FinishedText(event.exchange_finished());
+    case v1::Event::kConfigChanged:
+      facts = absl::StrCat("generation=", event.config_changed().generation());
       AppendField("etag", event.config_changed().etag(), &facts);
-      return {"config-changed", facts};
+      return facts;
+    case v1::Event::kEndpointStateChanged: {
+      const v1::EndpointStateChanged& changed = event.endpoint_state_changed();
+      facts = absl::StrCat("state=", StateText(changed.state()));
+      AppendField("detail", changed.detail(), &facts);
+      return facts;
+    }
+    case v1::Event::kKeyStateChanged: {
+      const v1::KeyStateChanged& changed = event.key_state_changed();
+      facts = absl::StrCat(
+          "key=", EscapeName(changed.key_id()), " state=",
+          EnumText(v1::KeyStateChanged::State_Name(changed.state()), "STATE_", changed.state()));
+      if (changed.has_until()) {
+        absl::StrAppend(&facts,
+                        " until=", absl::FormatTime("%H:%M:%E3S", ToTime(changed.until()), zone));
+      }
+      return facts;
     }
     case v1::Event::KIND_NOT_SET:
       break;
   }
-  return {"unknown", "sluicectl is older than the server"};
+  return "sluicectl is older than the server";
 }
 
-/// "chat/a" of "pools/chat/endpoints/a"; the pool before there is an endpoint.
+/// The endpoint; the pool before there is one.
 std::string Place(const v1::Event& event) {
-  const std::vector<absl::string_view> parts = absl::StrSplit(event.endpoint(), '/');
-  if (parts.size() == 4) return EscapeName(absl::StrCat(parts[1], "/", parts[3]));
-  return EscapeName(event.endpoint().empty() ? event.pool() : event.endpoint());
-}
-
-std::string ShortId(absl::string_view exchange) {
-  constexpr size_t kDigits = 8;
-  return EscapeName(exchange.size() > kDigits ? exchange.substr(exchange.size() - kDigits)
-                                              : exchange);
+  return event.endpoint().empty() ? EscapeName(event.pool()) : EndpointText(event.endpoint());
 }
 
 }  // namespace
 
 std::string EventLine(const v1::Event& event, absl::TimeZone zone) {
-  const KindText text = Describe(event);
   return absl::StrFormat("%s  %-8s  %-14s  %-16s  %-14s  %s\n",
                          absl::FormatTime("%H:%M:%E3S", ToTime(event.time()), zone),
-                         ShortId(event.exchange()), text.kind, EscapeName(event.model()),
-                         Place(event), text.facts);
+                         ShortIdText(event.exchange()), NameOf(event.kind_case()),
+                         EscapeName(event.model()), Place(event), FactsText(event, zone));
 }
+
+absl::Span<const KindName> KindNames() { return kKindNames; }
 
 std::string LostLine(const v1::Lost& lost) {
   switch (lost.reason()) {
@@ -146,25 +148,6 @@ std::string LostLine(const v1::Lost& lost) {
     default:
       return absl::StrFormat("-- lost: %d events\n", lost.count());
   }
-}
-
-std::string DurationText(absl::Duration duration) {
-  const double seconds = absl::ToDoubleSeconds(duration);
-  if (seconds < 0.01) return absl::StrFormat("%.1fms", seconds * 1e3);
-  if (seconds < 1) return absl::StrFormat("%.0fms", seconds * 1e3);
-  if (seconds < 60) return absl::StrFormat("%.2fs", seconds);
-  const int64_t whole = absl::ToInt64Seconds(duration);
-  if (whole < 3600) return absl::StrFormat("%dm%02ds", whole / 60, whole % 60);
-  if (whole < 86400) return absl::StrFormat("%dh%02dm", whole / 3600, whole / 60 % 60);
-  return absl::StrFormat("%dd%02dh", whole / 86400, whole / 3600 % 24);
-}
-
-absl::Time ToTime(const google::protobuf::Timestamp& timestamp) {
-  return absl::FromUnixSeconds(timestamp.seconds()) + absl::Nanoseconds(timestamp.nanos());
-}
-
-absl::Duration ToDuration(const google::protobuf::Duration& duration) {
-  return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
 }
 
 }  // namespace sluice::admin

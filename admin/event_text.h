@@ -5,8 +5,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "google/protobuf/duration.pb.h"
-#include "google/protobuf/timestamp.pb.h"
+#include "absl/types/span.h"
 
 #include "sluice/control/v1/event.pb.h"
 #include "sluice/control/v1/observer_service.pb.h"
@@ -20,14 +19,15 @@ namespace sluice::admin {
 /// "unknown".
 std::string EventLine(const control::v1::Event& event, absl::TimeZone zone);
 
+/// Every kind of event by the name it has in EventLine: "attempt_failed".
+struct KindName {
+  absl::string_view name;
+  control::v1::EventKind kind;
+};
+absl::Span<const KindName> KindNames();
+
 /// Lost events, as a line of the same stream.
 std::string LostLine(const control::v1::Lost& lost);
-
-/// "0.4ms", "12ms", "1.23s", "3m12s", "5h02m", "2d03h": three figures are enough for people.
-std::string DurationText(absl::Duration duration);
-
-absl::Time ToTime(const google::protobuf::Timestamp& timestamp);
-absl::Duration ToDuration(const google::protobuf::Duration& duration);
 
 }  // namespace sluice::admin
 

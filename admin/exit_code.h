@@ -9,7 +9,7 @@ enum class ExitCode {
   kError = 1,          // the server refused or failed, in no way named below
   kUsage = 2,          // the command line is wrong; nothing was sent
   kUnreachable = 3,    // no answer from the server
-  kConflict = 4,       // somebody else changed it first
+  kConflict = 4,       // somebody else changed it first, or it has ended already
   kNotFound = 5,       // there is no such thing
   kInvalidConfig = 6,  // the configuration has violations, all of them listed
 };

@@ -13,7 +13,7 @@ namespace {
 constexpr char kIntroduction[] =
     "sluicectl watches and steers a Sluice gateway.\n"
     "\n"
-    "Usage: sluicectl COMMAND [ARGUMENT] [--FLAG VALUE]...\n";
+    "Usage: sluicectl COMMAND [ARGUMENT]... [--FLAG VALUE]...\n";
 
 constexpr char kExitCodes[] =
     "Exit codes:\n"
@@ -21,7 +21,7 @@ constexpr char kExitCodes[] =
     "  1  the server refused or failed\n"
     "  2  the command line is wrong\n"
     "  3  the server cannot be reached\n"
-    "  4  conflict: somebody else changed it first\n"
+    "  4  conflict: somebody else changed it first, or it has ended already\n"
     "  5  not found\n"
     "  6  the configuration is not valid\n"
     "\n"
@@ -30,7 +30,8 @@ constexpr char kExitCodes[] =
 std::string FlagLines(absl::Span<const Flag> flags) {
   std::string text;
   for (const Flag& flag : flags) {
-    absl::StrAppend(&text, "  --", flag.name, " ", flag.value_name, "\n      ", flag.help);
+    absl::StrAppend(&text, "  --", flag.name, flag.value_name.empty() ? "" : " ", flag.value_name,
+                    "\n      ", flag.help);
     std::vector<std::string> notes;
     if (!flag.env.empty()) notes.push_back(absl::StrCat("environment: ", flag.env));
     if (!flag.default_value.empty()) notes.push_back(absl::StrCat("default: ", flag.default_value));
@@ -57,15 +58,15 @@ std::string Indented(absl::string_view lines) {
 }  // namespace
 
 std::string HelpText(absl::Span<const Command> commands) {
+  constexpr char kRow[] = "  %-26s %s\n";
   std::string text = absl::StrCat(kIntroduction, "\nCommands:\n");
   for (const Command& command : commands) {
     absl::StrAppendFormat(
-        &text, "  %-18s %s\n",
+        &text, kRow,
         absl::StrCat(command.name, command.arguments.empty() ? "" : " ", command.arguments),
         command.summary);
   }
-  absl::StrAppendFormat(&text, "  %-18s %s\n", "help [COMMAND]",
-                        "show this text, or all about a command");
+  absl::StrAppendFormat(&text, kRow, "help [COMMAND]", "show this text, or all about a command");
   absl::StrAppend(&text, "\nFlags of every command:\n", FlagLines(GlobalFlags()), "\n", kExitCodes);
   return text;
 }

@@ -47,10 +47,11 @@ void Interrupts::Watch() {
   while (true) {
     if (::poll(waits.data(), waits.size(), -1) < 0) continue;
     if (waits[0].revents != 0) return;
-    if (waits[1].revents != 0 && source_.stop_requested()) ::_exit(128 + SIGINT);
     if (waits[1].revents != 0) {
       signalfd_siginfo ignored;
       [[maybe_unused]] const ssize_t n = ::read(signals_, &ignored, sizeof(ignored));
+      if (paused_) continue;
+      if (source_.stop_requested()) ::_exit(128 + SIGINT);
     }
     if (waits[2].revents != 0) waits[2].fd = -1;  // said once
     source_.request_stop();

@@ -1,6 +1,7 @@
 #ifndef SLUICE_ADMIN_INTERRUPTS_H_
 #define SLUICE_ADMIN_INTERRUPTS_H_
 
+#include <atomic>
 #include <stop_token>
 #include <thread>
 
@@ -16,9 +17,22 @@ class Interrupts {
 
   std::stop_token token() const { return source_.get_token(); }
 
+  /// For its life, signals are another program's business: an editor on the same terminal, say.
+  class Pause {
+   public:
+    explicit Pause(Interrupts& interrupts) : interrupts_(interrupts) { interrupts_.paused_ = true; }
+    ~Pause() { interrupts_.paused_ = false; }
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+   private:
+    Interrupts& interrupts_;
+  };
+
  private:
   void Watch();
 
+  std::atomic<bool> paused_{false};
   int signals_ = -1;  // signalfd
   int ended_ = -1;    // eventfd: the destructor runs
   std::stop_source source_;

@@ -1,5 +1,6 @@
 #include "admin/json.h"
 
+#include "google/protobuf/struct.pb.h"
 #include "google/protobuf/util/json_util.h"
 
 namespace sluice::admin {
@@ -20,6 +21,12 @@ std::string Print(const google::protobuf::Message& message, bool people) {
 
 std::string ToJson(const google::protobuf::Message& message) {
   return Print(message, /*people=*/false);
+}
+
+std::string JsonString(absl::string_view text) {
+  google::protobuf::Value value;
+  value.set_string_value(std::string(text));
+  return ToJson(value);
 }
 
 std::string ToConfigFile(const control::v1::Config& config) {

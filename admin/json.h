@@ -15,6 +15,9 @@ namespace sluice::admin {
 /// strings are shown, so that a program finds every field of what happened. No newline.
 std::string ToJson(const google::protobuf::Message& message);
 
+/// `text`, which is UTF-8, as a JSON string with its quotes.
+std::string JsonString(absl::string_view text);
+
 /// A configuration as the file `sluiced --config` reads and `config apply` takes: indented, set
 /// fields only, ends with a newline.
 std::string ToConfigFile(const control::v1::Config& config);

@@ -1,14 +1,17 @@
 #include <cstdlib>
 #include <iostream>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include "admin/commands.h"
+#include "admin/editor.h"
 #include "admin/interrupts.h"
+#include "admin/top_screen.h"
 #include "lib/base/clock.h"
 
 int main(int argc, char** argv) {
-  const sluice::admin::Interrupts interrupts;
+  sluice::admin::Interrupts interrupts;
   const sluice::SystemClock clock;
   sluice::admin::World world{
       .environment = [](absl::string_view name) -> std::optional<std::string> {
@@ -21,7 +24,16 @@ int main(int argc, char** argv) {
       .err = std::cerr,
       .clock = clock,
       .zone = absl::LocalTimeZone(),
-      .stop = interrupts.token()};
+      .stop = interrupts.token(),
+      .edit =
+          [&interrupts](const std::string& editor, const std::string& path) {
+            const sluice::admin::Interrupts::Pause pause(interrupts);
+            return sluice::admin::RunEditor(editor, path);
+          },
+      .open_screen = nullptr};
+  if (::isatty(STDIN_FILENO) != 0 && ::isatty(STDOUT_FILENO) != 0) {
+    world.open_screen = sluice::admin::OpenCursesScreen;
+  }
   const std::vector<std::string> args(argv + 1, argv + argc);
   return static_cast<int>(sluice::admin::RunSluicectl(args, world));
 }

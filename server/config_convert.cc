@@ -153,6 +153,7 @@ pb::Pool ToProto(const config::Pool& pool) {
     if (!key.file.empty()) added->set_file(key.file);
   }
   proto.set_key_header(pool.key_header);
+  proto.set_ask_usage(pool.ask_usage);
   return proto;
 }
 
@@ -161,7 +162,7 @@ config::Pool FromProto(const pb::Pool& proto, const std::string& path,
   config::Pool pool;
   pool.id = proto.id();
   for (const pb::Endpoint& endpoint : proto.endpoints()) {
-    pool.endpoints.push_back({endpoint.id(), endpoint.uri()});
+    pool.endpoints.push_back(FromProto(endpoint));
   }
   pool.timeouts = FromProto(proto.timeouts());
   pool.retry = FromProto(proto.retry());
@@ -172,6 +173,7 @@ config::Pool FromProto(const pb::Pool& proto, const std::string& path,
     pool.keys.push_back({.id = key.id(), .env = key.env(), .file = key.file()});
   }
   if (!proto.key_header().empty()) pool.key_header = proto.key_header();
+  pool.ask_usage = proto.ask_usage();
   return pool;
 }
 
@@ -182,6 +184,7 @@ config::Limits FromProto(const pb::Limits& proto) {
     limits.max_body_bytes = static_cast<size_t>(std::max<int64_t>(proto.max_body_bytes(), 0));
   }
   if (proto.has_max_in_flight()) limits.max_in_flight = proto.max_in_flight();
+  if (proto.has_event_ring_capacity()) limits.event_ring_capacity = proto.event_ring_capacity();
   return limits;
 }
 
@@ -198,14 +201,15 @@ pb::Config ToProto(const config::Config& config) {
   }
   proto.mutable_limits()->set_max_body_bytes(static_cast<int64_t>(config.limits.max_body_bytes));
   proto.mutable_limits()->set_max_in_flight(config.limits.max_in_flight);
+  proto.mutable_limits()->set_event_ring_capacity(config.limits.event_ring_capacity);
   return proto;
 }
 
-pb::Config ToProto(const config::Snapshot& snapshot) {
-  pb::Config proto = ToProto(snapshot.config());
-  proto.set_etag(snapshot.etag());
-  *proto.mutable_update_time() = ToProto(snapshot.update_time());
-  proto.set_generation(static_cast<int64_t>(snapshot.generation()));
+pb::Config ToProto(const config::Version& version) {
+  pb::Config proto = ToProto(version.config);
+  proto.set_etag(version.etag);
+  *proto.mutable_update_time() = ToProto(version.time);
+  proto.set_generation(static_cast<int64_t>(version.generation));
   return proto;
 }
 
@@ -219,6 +223,10 @@ config::Config FromProto(const pb::Config& proto, std::vector<config::Violation>
   }
   config.limits = FromProto(proto.limits());
   return config;
+}
+
+config::Endpoint FromProto(const pb::Endpoint& proto) {
+  return {.id = proto.id(), .uri = proto.uri()};
 }
 
 }  // namespace sluice::server

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "lib/config/config.h"
-#include "lib/config/snapshot.h"
 #include "lib/config/validate.h"
+#include "lib/config/version.h"
 #include "sluice/control/v1/config.pb.h"
 
 namespace sluice::server {
@@ -13,12 +13,13 @@ namespace sluice::server {
 /// Every setting, defaults too; the etag and the output-only fields stay empty.
 control::v1::Config ToProto(const config::Config& config);
 /// As above, with all fields set.
-control::v1::Config ToProto(const config::Snapshot& snapshot);
+control::v1::Config ToProto(const config::Version& version);
 
 /// What is not set gets its default. Adds to `violations` each value that the plain struct cannot
 /// hold (an enum value that this version does not know); Validate finds the rest.
 config::Config FromProto(const control::v1::Config& proto,
                          std::vector<config::Violation>* violations);
+config::Endpoint FromProto(const control::v1::Endpoint& proto);
 
 }  // namespace sluice::server
 

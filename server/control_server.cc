@@ -8,7 +8,11 @@
 #include "grpcpp/server.h"
 #include "grpcpp/server_builder.h"
 
+#include "lib/base/status.h"
+#include "server/access.h"
+#include "server/audit.h"
 #include "server/control_service.h"
+#include "server/grpc_log.h"
 #include "server/observer_service.h"
 
 namespace sluice::server {
@@ -20,14 +24,21 @@ constexpr int kMinPingIntervalMs = 5'000;
 // A watcher whose host has vanished is noticed within the sum of these.
 constexpr int kKeepaliveTimeMs = 30'000;
 constexpr int kKeepaliveTimeoutMs = 10'000;
+// What peers can hold that nobody has admitted yet: gRPC bounds no number of connections, but ends
+// calls and takes no new connections while all of them together need more memory than this.
+constexpr size_t kMaxMemoryBytes = 256 << 20;
+constexpr int kMaxCallsPerConnection = 100;
+constexpr int kHandshakeTimeoutMs = 10'000;
+constexpr int kMaxIdleConnectionMs = 10 * 60'000;
+
+// How late the news of a drain or a tail may be.
+constexpr Duration kStreamInterval = std::chrono::milliseconds(20);
+constexpr size_t kMaxStreams = 64;
 
 void PublishChanges(config::Store& store, events::Hub& hub) {
   store.AddListener([&hub](const std::shared_ptr<const config::Snapshot>& snapshot) {
-    events::Event event;
-    event.time = snapshot->update_time();
-    event.what = std::make_shared<const events::ConfigChanged>(
-        events::ConfigChanged{snapshot->generation(), snapshot->etag()});
-    hub.Publish(std::move(event));
+    hub.Publish(events::EventOfGateway(
+        snapshot->update_time(), events::ConfigChanged{snapshot->generation(), snapshot->etag()}));
   });
 }
 
@@ -38,6 +49,10 @@ void Configure(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  builder.SetResourceQuota(grpc::ResourceQuota("control").Resize(kMaxMemoryBytes));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxCallsPerConnection);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kMaxIdleConnectionMs);
   // gRPC shares the port by default: a second server would take half of the calls in silence.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
 }
@@ -45,12 +60,43 @@ void Configure(grpc::ServerBuilder& builder) {
 }  // namespace
 
 struct ControlServer::Impl {
-  Impl(const Options& options, const Deps& deps)
-      : control(deps.config),
+  Impl(const Options& options, const Deps& deps, std::unique_ptr<AuditLog> audit_log,
+       std::unique_ptr<Access> checked)
+      : audit(std::move(audit_log)),
+        access(std::move(checked)),
+        config_rpcs(deps.config, deps.status, *audit),
+        endpoint_rpcs(deps.clock, deps.config, deps.endpoints, deps.hub, *audit),
+        exchange_rpcs(deps.clock, deps.registry, *audit),
+        server_rpcs(deps.clock, deps.status, *audit,
+                    [this] { server->GetHealthCheckService()->SetServingStatus(false); }),
+        leaks(deps.registry, deps.endpoints, deps.status, port),
+        pump(deps.clock, {kStreamInterval, kMaxStreams}),
+        control({*access,
+                 config_rpcs,
+                 endpoint_rpcs,
+                 exchange_rpcs,
+                 server_rpcs,
+                 {deps.clock, pump, deps.registry, options.watcher_write_limit}}),
         observer(
             {options.version, options.max_watchers, options.heartbeat, options.watcher_write_limit},
-            {deps.clock, deps.config, deps.hub, deps.status}) {}
+            {deps.clock,
+             deps.config,
+             deps.hub,
+             deps.status,
+             *access,
+             endpoint_rpcs,
+             exchange_rpcs,
+             leaks,
+             {deps.clock, pump, deps.registry, options.watcher_write_limit}}) {}
 
+  const std::unique_ptr<AuditLog> audit;
+  const std::unique_ptr<Access> access;
+  ConfigRpcs config_rpcs;
+  EndpointRpcs endpoint_rpcs;
+  ExchangeRpcs exchange_rpcs;
+  ServerRpcs server_rpcs;
+  LeakCheck leaks;
+  StreamPump pump;
   ControlService control;
   ObserverService observer;
   int port = 0;
@@ -61,17 +107,28 @@ absl::StatusOr<std::unique_ptr<ControlServer>> ControlServer::Start(const Option
                                                                     const Deps& deps) {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  auto impl = std::make_unique<Impl>(options, deps);
+  RouteGrpcLog();
+  absl::StatusOr<std::unique_ptr<AuditLog>> audit = AuditLog::Open(deps.clock, options.audit_log);
+  if (!audit.ok()) {
+    return absl::Status(audit.status().code(),
+                        absl::StrCat("--audit_log: ", audit.status().message()));
+  }
+  SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<Access> access,
+                          Access::Open(options.address, options.access, deps.clock, **audit));
+  auto impl = std::make_unique<Impl>(options, deps, *std::move(audit), std::move(access));
   grpc::ServerBuilder builder;
   Configure(builder);
-  builder.AddListeningPort(options.address, grpc::InsecureServerCredentials(), &impl->port);
+  builder.AddListeningPort(options.address, impl->access->credentials(), &impl->port);
   builder.RegisterService(&impl->control);
   builder.RegisterService(&impl->observer);
+  const GrpcLogCapture errors;
   impl->server = builder.BuildAndStart();
   if (impl->server == nullptr) {
     impl->observer.Shutdown();
-    return absl::UnavailableError(
-        absl::StrCat("cannot listen on ", options.address, " for the control plane"));
+    const std::string why = errors.SystemError();
+    return absl::UnavailableError(absl::StrCat("cannot listen on ", options.address,
+                                               " for the control plane", why.empty() ? "" : ": ",
+                                               why));
   }
   PublishChanges(deps.config, deps.hub);
   return std::unique_ptr<ControlServer>(new ControlServer(std::move(impl)));
@@ -87,6 +144,7 @@ void ControlServer::Shutdown(Duration grace) {
   if (impl_->server == nullptr) return;
   impl_->server->GetHealthCheckService()->SetServingStatus(false);
   impl_->observer.Shutdown();
+  impl_->pump.Shutdown();
   impl_->server->Shutdown(
       gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_nanos(grace.count(), GPR_TIMESPAN)));
   impl_->server = nullptr;

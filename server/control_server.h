@@ -10,6 +10,9 @@
 #include "lib/base/clock.h"
 #include "lib/config/store.h"
 #include "lib/events/hub.h"
+#include "lib/exchange/registry.h"
+#include "lib/upstream/endpoint_table.h"
+#include "server/control_credentials.h"
 #include "server/status_source.h"
 
 namespace sluice::server {
@@ -21,6 +24,8 @@ class ControlServer {
  public:
   struct Options {
     std::string address = "127.0.0.1:9090";  // "host:port" (port 0: any free one) or "unix:path"
+    AccessOptions access = {};
+    std::string audit_log = "";  // a file beside the log; "": none
     std::string version = "";
     int max_watchers = 64;
     Duration heartbeat = std::chrono::seconds(10);
@@ -32,10 +37,13 @@ class ControlServer {
     const Clock& clock;
     config::Store& config;
     events::Hub& hub;
-    const StatusSource& status;
+    ExchangeRegistry& registry;
+    upstream::EndpointTable& endpoints;
+    StatusSource& status;
   };
 
-  /// Listens and serves. UNAVAILABLE: the address cannot be listened on.
+  /// Listens and serves. UNAVAILABLE: the address cannot be listened on. UNAUTHENTICATED: see
+  /// Access::Open. Other codes: the audit log cannot be opened.
   static absl::StatusOr<std::unique_ptr<ControlServer>> Start(const Options& options,
                                                               const Deps& deps);
   /// Shuts down without grace, unless that was done.

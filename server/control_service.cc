@@ -1,167 +1,130 @@
 #include "server/control_service.h"
 
-#include <string>
 #include <utility>
-#include <vector>
-
-#include "absl/strings/str_cat.h"
-
-#include "lib/config/secrets.h"
-#include "lib/config/validate.h"
-#include "server/config_convert.h"
-#include "server/display_text.h"
-#include "sluice/control/v1/error.pb.h"
 
 namespace sluice::server {
-namespace {
 
 namespace pb = ::sluice::control::v1;
-using config::Violation;
-
-// A status travels in trailers, and gRPC clients refuse more than 8 KiB of them by default.
-constexpr size_t kMaxDetailBytes = 5 << 10;
-constexpr size_t kMaxDescriptionBytes = 256;
-
-/// A status with an ErrorDetail in its details.
-grpc::Status Error(grpc::StatusCode code, const std::string& message,
-                   const pb::ErrorDetail& detail) {
-  pb::StatusDetails details;
-  details.set_code(code);
-  details.set_message(message);
-  details.add_details()->PackFrom(detail);
-  return grpc::Status(code, message, details.SerializeAsString());
-}
-
-/// INVALID_ARGUMENT with the violations, as many as fit.
-grpc::Status InvalidError(const std::string& reason, const std::vector<Violation>& violations) {
-  pb::ErrorDetail detail;
-  detail.set_reason(reason);
-  (*detail.mutable_metadata())["violations"] = absl::StrCat(violations.size());
-  for (const Violation& violation : violations) {
-    pb::Violation* added = detail.add_violations();
-    added->set_field_path(violation.path);
-    added->set_description(DisplayText(violation.reason, kMaxDescriptionBytes));
-    if (detail.ByteSizeLong() > kMaxDetailBytes) {
-      detail.mutable_violations()->RemoveLast();
-      break;
-    }
-  }
-  const pb::Violation& first = detail.violations(0);
-  return Error(grpc::StatusCode::INVALID_ARGUMENT,
-               absl::StrCat("the request is wrong in ", violations.size(), " place(s); the first: ",
-                            first.field_path(), ": ", first.description()),
-               detail);
-}
-
-grpc::Status EtagMismatch(const std::string& current_etag) {
-  pb::ErrorDetail detail;
-  detail.set_reason("ETAG_MISMATCH");
-  (*detail.mutable_metadata())["current_etag"] = current_etag;
-  return Error(grpc::StatusCode::ABORTED,
-               absl::StrCat("the configuration has changed since it was read: its etag is now ",
-                            current_etag, "; read it with GetConfig and try again"),
-               detail);
-}
-
-grpc::Status EtagMissing() {
-  pb::ErrorDetail detail;
-  detail.set_reason("ETAG_MISSING");
-  return Error(grpc::StatusCode::INVALID_ARGUMENT,
-               "config.etag is required: read the configuration with GetConfig first, and send the "
-               "etag it came with",
-               detail);
-}
-
-/// The paths of the fields to replace. An absent mask means the fields that are populated.
-std::vector<std::string> MaskOf(const pb::UpdateConfigRequest& request) {
-  if (request.has_update_mask()) {
-    return {request.update_mask().paths().begin(), request.update_mask().paths().end()};
-  }
-  std::vector<std::string> paths;
-  if (request.config().pools_size() > 0) paths.push_back("pools");
-  if (request.config().routes_size() > 0) paths.push_back("routes");
-  if (request.config().has_limits()) paths.push_back("limits");
-  return paths;
-}
-
-/// Replaces in `config` the fields that `mask` names by those of `wanted`.
-void Merge(config::Config wanted, const std::vector<std::string>& mask, config::Config* config,
-           std::vector<Violation>* violations) {
-  for (size_t i = 0; i < mask.size(); ++i) {
-    if (mask[i] == "*") {
-      *config = wanted;
-    } else if (mask[i] == "pools") {
-      config->pools = wanted.pools;
-    } else if (mask[i] == "routes") {
-      config->routes = wanted.routes;
-    } else if (mask[i] == "limits") {
-      config->limits = wanted.limits;
-    } else {
-      violations->push_back(
-          {absl::StrCat("update_mask.paths[", i, "]"),
-           absl::StrCat("\"", mask[i], "\" is none of pools, routes, limits, *")});
-    }
-  }
-}
-
-}  // namespace
 
 grpc::ServerUnaryReactor* ControlService::GetConfig(grpc::CallbackServerContext* context,
-                                                    const pb::GetConfigRequest*,
+                                                    const pb::GetConfigRequest* request,
                                                     pb::Config* response) {
-  *response = ToProto(*store_.Current());
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  reactor->Finish(grpc::Status::OK);
-  return reactor;
+  return Answer(context, __func__,
+                [&](const Caller&) { return deps_.config.Get(*request, response); });
+}
+
+grpc::ServerUnaryReactor* ControlService::ValidateConfig(grpc::CallbackServerContext* context,
+                                                         const pb::ValidateConfigRequest* request,
+                                                         pb::ValidateConfigResponse* response) {
+  return Answer(context, __func__,
+                [&](const Caller&) { return deps_.config.Validate(*request, response); });
+}
+
+grpc::ServerUnaryReactor* ControlService::PlanConfig(grpc::CallbackServerContext* context,
+                                                     const pb::PlanConfigRequest* request,
+                                                     pb::PlanConfigResponse* response) {
+  return Answer(context, __func__,
+                [&](const Caller&) { return deps_.config.Plan(*request, response); });
 }
 
 grpc::ServerUnaryReactor* ControlService::UpdateConfig(grpc::CallbackServerContext* context,
                                                        const pb::UpdateConfigRequest* request,
                                                        pb::Config* response) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  reactor->Finish(Update(*request, response));
-  return reactor;
+  return Answer(context, __func__, [&](const Caller& caller) {
+    return deps_.config.Update(caller, *request, response);
+  });
 }
 
-grpc::Status ControlService::Update(const pb::UpdateConfigRequest& request, pb::Config* response) {
-  const std::string& etag = request.config().etag();
-  if (etag.empty()) return EtagMissing();
-  const auto current = store_.Current();
-  if (etag != current->etag()) return EtagMismatch(current->etag());
+grpc::ServerUnaryReactor* ControlService::ListConfigVersions(
+    grpc::CallbackServerContext* context, const pb::ListConfigVersionsRequest* request,
+    pb::ListConfigVersionsResponse* response) {
+  return Answer(context, __func__,
+                [&](const Caller&) { return deps_.config.ListVersions(*request, response); });
+}
 
-  std::vector<Violation> violations;
-  config::Config wanted = FromProto(request.config(), &violations);
-  config::Config merged = current->config();
-  std::vector<Violation> mask_violations;
-  Merge(std::move(wanted), MaskOf(request), &merged, &mask_violations);
-  if (!mask_violations.empty()) {
-    return InvalidError("FIELD_MASK_INVALID", mask_violations);
-  }
-  if (!request.config().name().empty() && request.config().name() != "config") {
-    violations.push_back({"name", "must be \"config\" or empty"});
-  }
-  for (Violation& found : Validate(merged)) violations.push_back(std::move(found));
-  if (violations.empty()) {
-    config::Secrets ignored;
-    violations = ReadSecrets(merged, &ignored);
-  }
-  if (!violations.empty()) {
-    return InvalidError("CONFIG_INVALID", violations);
-  }
+grpc::ServerUnaryReactor* ControlService::RollbackConfig(grpc::CallbackServerContext* context,
+                                                         const pb::RollbackConfigRequest* request,
+                                                         pb::Config* response) {
+  return Answer(context, __func__, [&](const Caller& caller) {
+    return deps_.config.Rollback(caller, *request, response);
+  });
+}
 
-  if (request.validate_only()) {
-    *response = ToProto(merged);
-    return grpc::Status::OK;
-  }
-  const auto updated = store_.Update(std::move(merged), etag);
-  // Valid as it is, it can only be that another change came first, or that a key went away just
-  // now.
-  if (absl::IsInvalidArgument(updated.status())) {
-    return InvalidError("CONFIG_INVALID", {{"pools", std::string(updated.status().message())}});
-  }
-  if (!updated.ok()) return EtagMismatch(store_.Current()->etag());
-  *response = ToProto(**updated);
-  return grpc::Status::OK;
+grpc::ServerUnaryReactor* ControlService::AddEndpoint(grpc::CallbackServerContext* context,
+                                                      const pb::AddEndpointRequest* request,
+                                                      pb::Config* response) {
+  return Answer(context, __func__, [&](const Caller& caller) {
+    return deps_.config.AddEndpoint(caller, *request, response);
+  });
+}
+
+grpc::ServerUnaryReactor* ControlService::UpdateEndpoint(grpc::CallbackServerContext* context,
+                                                         const pb::UpdateEndpointRequest* request,
+                                                         pb::Config* response) {
+  return Answer(context, __func__, [&](const Caller& caller) {
+    return deps_.config.UpdateEndpoint(caller, *request, response);
+  });
+}
+
+grpc::ServerUnaryReactor* ControlService::RemoveEndpoint(grpc::CallbackServerContext* context,
+                                                         const pb::RemoveEndpointRequest* request,
+                                                         pb::Config* response) {
+  return Answer(context, __func__, [&](const Caller& caller) {
+    return deps_.config.RemoveEndpoint(caller, *request, response);
+  });
+}
+
+grpc::ServerWriteReactor<pb::DrainProgress>* ControlService::DrainEndpoint(
+    grpc::CallbackServerContext* context, const pb::DrainEndpointRequest* request) {
+  return StartDrain(context, __func__, [&](const Caller& caller, DrainPlan* plan) {
+    return deps_.endpoints.Drain(caller, *request, plan);
+  });
+}
+
+grpc::ServerUnaryReactor* ControlService::ResumeEndpoint(grpc::CallbackServerContext* context,
+                                                         const pb::ResumeEndpointRequest* request,
+                                                         pb::EndpointStatus* response) {
+  return Answer(context, __func__, [&](const Caller& caller) {
+    return deps_.endpoints.Resume(caller, *request, response);
+  });
+}
+
+grpc::ServerUnaryReactor* ControlService::CancelExchange(grpc::CallbackServerContext* context,
+                                                         const pb::CancelExchangeRequest* request,
+                                                         pb::Exchange* response) {
+  return Answer(context, __func__, [&](const Caller& caller) {
+    return deps_.exchanges.Cancel(caller, *request, response);
+  });
+}
+
+grpc::ServerWriteReactor<pb::DrainProgress>* ControlService::DrainServer(
+    grpc::CallbackServerContext* context, const pb::DrainServerRequest* request) {
+  return StartDrain(context, __func__, [&](const Caller& caller, DrainPlan* plan) {
+    return deps_.server.Drain(caller, *request, plan);
+  });
+}
+
+grpc::ServerWriteReactor<pb::DrainProgress>* ControlService::StartDrain(
+    grpc::CallbackServerContext* context, absl::string_view rpc,
+    absl::FunctionRef<grpc::Status(const Caller&, DrainPlan*)> plan) {
+  Caller caller;
+  DrainPlan planned;
+  grpc::Status status = deps_.access.Admit(*context, rpc, Role::kOperator, &caller);
+  if (status.ok()) status = plan(caller, &planned);
+  if (!status.ok()) return new RefusedStream<pb::DrainProgress>(status);
+  return StartStream<DrainStream>(deps_.streams, context, deps_.streams.registry,
+                                  std::move(planned));
+}
+
+grpc::ServerUnaryReactor* ControlService::Answer(
+    grpc::CallbackServerContext* context, absl::string_view rpc,
+    absl::FunctionRef<grpc::Status(const Caller&)> call) {
+  Caller caller;
+  grpc::Status status = deps_.access.Admit(*context, rpc, Role::kOperator, &caller);
+  if (status.ok()) status = call(caller);
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  reactor->Finish(status);
+  return reactor;
 }
 
 }  // namespace sluice::server

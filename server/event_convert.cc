@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 
 #include "server/display_text.h"
+#include "server/exchange_convert.h"
 #include "server/proto_time.h"
 
 namespace sluice::server {
@@ -21,51 +22,22 @@ using server::ToProto;
 constexpr size_t kMaxNameBytes = 256;   // models, principals, finish reasons
 constexpr size_t kMaxTextBytes = 1024;  // paths, details
 
-pb::Usage ToProto(const Usage& usage) {
-  pb::Usage proto;
-  proto.set_prompt_tokens(usage.prompt_tokens);
-  proto.set_completion_tokens(usage.completion_tokens);
-  proto.set_total_tokens(usage.total_tokens);
-  if (usage.cached_tokens) proto.set_cached_tokens(*usage.cached_tokens);
-  if (usage.reasoning_tokens) proto.set_reasoning_tokens(*usage.reasoning_tokens);
-  return proto;
-}
-
-pb::UsageProvenance ToProto(Provenance provenance) {
-  switch (provenance) {
-    case Provenance::kAbsent:
-      return pb::USAGE_PROVENANCE_ABSENT;
-    case Provenance::kPartial:
-      return pb::USAGE_PROVENANCE_PARTIAL;
-    case Provenance::kReported:
-      return pb::USAGE_PROVENANCE_REPORTED;
+pb::KeyStateChanged::State ToProto(KeyStateChanged::State state) {
+  switch (state) {
+    case KeyStateChanged::State::kActive:
+      return pb::KeyStateChanged::STATE_ACTIVE;
+    case KeyStateChanged::State::kResting:
+      return pb::KeyStateChanged::STATE_RESTING;
+    case KeyStateChanged::State::kRefused:
+      return pb::KeyStateChanged::STATE_REFUSED;
   }
-  return pb::USAGE_PROVENANCE_UNSPECIFIED;
-}
-
-std::string DigestText(const std::optional<uint64_t>& digest) {
-  return digest ? absl::StrCat(absl::Hex(*digest, absl::kZeroPad16)) : "";
-}
-
-pb::Timings ToProto(const Stamps& stamps) {
-  pb::Timings proto;
-  const auto fill = [&](const std::optional<Instant>& stamp, auto mutable_field) {
-    if (stamp) *(proto.*mutable_field)() = ToProto(*stamp - stamps.accepted);
-  };
-  fill(stamps.upstream_connected, &pb::Timings::mutable_upstream_connected);
-  fill(stamps.upstream_head, &pb::Timings::mutable_upstream_head);
-  fill(stamps.upstream_first_byte, &pb::Timings::mutable_upstream_first_byte);
-  fill(stamps.first_byte, &pb::Timings::mutable_first_byte);
-  fill(stamps.first_frame, &pb::Timings::mutable_first_frame);
-  fill(stamps.first_content, &pb::Timings::mutable_first_content);
-  fill(stamps.done, &pb::Timings::mutable_done);
-  return proto;
+  return pb::KeyStateChanged::STATE_UNSPECIFIED;
 }
 
 /// Fills the member of Event.kind that belongs to what happened.
 class KindWriter {
  public:
-  KindWriter(const events::Subject* subject, pb::Event* proto) : subject_(subject), proto_(proto) {}
+  KindWriter(const Subject* subject, pb::Event* proto) : subject_(subject), proto_(proto) {}
 
   void operator()(const events::ExchangeStarted&) {
     pb::ExchangeStarted* started = proto_->mutable_exchange_started();
@@ -111,30 +83,8 @@ class KindWriter {
     *proto_->mutable_usage() = ToProto(what->usage);
   }
 
-  void operator()(const std::shared_ptr<const events::ExchangeFinished>& what) {
-    pb::ExchangeFinished* finished = proto_->mutable_exchange_finished();
-    finished->set_cause(ToProto(what->cause));
-    finished->set_detail(DisplayText(what->detail, kMaxTextBytes));
-    finished->set_http_status(what->http_status);
-    finished->set_attempts(what->attempts);
-    *finished->mutable_timings() = ToProto(what->stamps);
-    finished->set_upstream_bytes(static_cast<int64_t>(what->bytes_from_upstream));
-    finished->set_client_bytes(static_cast<int64_t>(what->bytes_to_client));
-    finished->set_frames(static_cast<int64_t>(what->frames));
-    if (what->usage) *finished->mutable_usage() = ToProto(*what->usage);
-    finished->set_usage_provenance(ToProto(what->provenance));
-    finished->set_finish_reason(DisplayText(what->finish_reason, kMaxNameBytes));
-    *finished->mutable_largest_gap() = ToProto(what->largest_gap);
-    finished->set_largest_gap_by_client(what->largest_gap_by_client);
-    finished->set_upstream_digest(DigestText(what->digest_from_upstream));
-    finished->set_client_digest(DigestText(what->digest_to_client));
-    finished->set_valid_frames_only(what->valid_frames_only);
-    finished->set_dropped_bytes(static_cast<int64_t>(what->dropped_bytes));
-    finished->set_dropped_stretches(static_cast<int64_t>(what->dropped_stretches));
-    if (what->cancel_latency) {
-      *finished->mutable_cancel_latency() = ToProto(*what->cancel_latency);
-    }
-    finished->set_key_id(what->key_id);
+  void operator()(const std::shared_ptr<const Exchange>& what) {
+    ToProto(*what, proto_->mutable_exchange_finished());
   }
 
   void operator()(const std::shared_ptr<const events::ConfigChanged>& what) {
@@ -143,8 +93,26 @@ class KindWriter {
     changed->set_etag(what->etag);
   }
 
+  void operator()(const std::shared_ptr<const EndpointStateChanged>& what) {
+    proto_->set_pool(what->pool);
+    proto_->set_endpoint(what->endpoint);
+    pb::EndpointStateChanged* changed = proto_->mutable_endpoint_state_changed();
+    changed->set_state(ToProto(what->state));
+    changed->set_detail(DisplayText(what->detail, kMaxTextBytes));
+  }
+
+  void operator()(const std::shared_ptr<const KeyStateChanged>& what) {
+    proto_->set_pool(what->pool);
+    pb::KeyStateChanged* changed = proto_->mutable_key_state_changed();
+    changed->set_key_id(what->key_id);
+    changed->set_state(ToProto(what->state));
+    if (what->state == KeyStateChanged::State::kResting) {
+      *changed->mutable_until() = ToProto(what->until);
+    }
+  }
+
  private:
-  const events::Subject* subject_;
+  const Subject* subject_;
   pb::Event* proto_;
 };
 
@@ -155,6 +123,18 @@ std::optional<events::Kind> FromProto(pb::EventKind kind) {
 }
 
 }  // namespace
+
+pb::EndpointStatus::State ToProto(EndpointStateChanged::State state) {
+  switch (state) {
+    case EndpointStateChanged::State::kActive:
+      return pb::EndpointStatus::STATE_ACTIVE;
+    case EndpointStateChanged::State::kDraining:
+      return pb::EndpointStatus::STATE_DRAINING;
+    case EndpointStateChanged::State::kRemoved:
+      return pb::EndpointStatus::STATE_REMOVED;
+  }
+  return pb::EndpointStatus::STATE_UNSPECIFIED;
+}
 
 pb::Cause ToProto(Cause cause) {
   pb::Cause proto = pb::CAUSE_UNSPECIFIED;
@@ -172,7 +152,7 @@ std::optional<Cause> FromProto(pb::Cause cause) {
 void ToProto(const events::Event& event, pb::Event* proto) {
   proto->set_sequence(static_cast<int64_t>(event.sequence));
   *proto->mutable_time() = ToProto(event.time);
-  if (const events::Subject* subject = event.subject.get()) {
+  if (const Subject* subject = event.subject.get()) {
     proto->set_exchange(ToString(subject->exchange->id));
     proto->set_request_id(DisplayText(subject->exchange->request_id, kMaxNameBytes));
     proto->set_model(DisplayText(subject->exchange->model, kMaxNameBytes));
@@ -192,6 +172,7 @@ absl::StatusOr<events::Filter> FromProto(const pb::EventFilter& proto) {
       return absl::InvalidArgumentError(absl::StrCat("no kind of event has number ", value));
     filter.kinds.push_back(*kind);
   }
+  filter.principals.assign(proto.principals().begin(), proto.principals().end());
   filter.models.assign(proto.models().begin(), proto.models().end());
   filter.pools.assign(proto.pools().begin(), proto.pools().end());
   filter.endpoints.assign(proto.endpoints().begin(), proto.endpoints().end());

@@ -8,6 +8,8 @@
 #include "lib/events/event.h"
 #include "lib/events/filter.h"
 #include "lib/exchange/cause.h"
+#include "lib/exchange/state_changes.h"
+#include "sluice/control/v1/endpoint.pb.h"
 #include "sluice/control/v1/event.pb.h"
 
 namespace sluice::server {
@@ -18,6 +20,8 @@ void ToProto(const events::Event& event, control::v1::Event* proto);
 
 /// INVALID_ARGUMENT: a value names no kind, exchange or cause.
 absl::StatusOr<events::Filter> FromProto(const control::v1::EventFilter& proto);
+
+control::v1::EndpointStatus::State ToProto(EndpointStateChanged::State state);
 
 control::v1::Cause ToProto(Cause cause);
 /// Nothing for CAUSE_UNSPECIFIED and for values that this version does not know.

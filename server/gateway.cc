@@ -11,6 +11,7 @@
 #include "lib/events/hub.h"
 #include "lib/events/hub_observer.h"
 #include "lib/exchange/observer.h"
+#include "lib/exchange/registry.h"
 #include "lib/http/server.h"
 #include "lib/http/upstream_client.h"
 #include "lib/relay/proxy.h"
@@ -22,7 +23,7 @@
 #include "server/admin_handler.h"
 #include "server/control_server.h"
 #include "server/data_handler.h"
-#include "server/exchange_counts.h"
+#include "server/state_dir.h"
 
 namespace sluice::server {
 namespace {
@@ -33,6 +34,27 @@ constexpr Duration kControlGrace = std::chrono::seconds(1);
 
 int LoopCount(int asked) {
   return asked > 0 ? asked : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+/// Takes the configuration from the state; if that has none, from the options.
+absl::Status LoadConfig(const GatewayOptions& options, config::Store& store) {
+  if (!options.state.empty()) {
+    SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<StateDir> state, StateDir::Open(options.state));
+    SLUICE_RETURN_IF_ERROR(store.Open(std::move(state)));
+  }
+  const std::shared_ptr<const config::Snapshot> current = store.Current();
+  if (!options.config.has_value()) return absl::OkStatus();
+  if (current->generation() == 0) {
+    return store.Update(*options.config, current->etag(), {.author = "--config", .origin = "start"})
+        .status();
+  }
+  if (*options.config != current->config()) {
+    Log(LogLevel::kWarning,
+        "the file of --config is not used: the state holds another configuration; to use the file, "
+        "apply it with `sluicectl config apply FILE`",
+        {{"state", options.state}, {"generation", current->generation()}});
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -50,11 +72,12 @@ struct Gateway::Parts {
                .endpoints = endpoints,
                .keys = keys,
                .transport = upstreams,
-               .observer = observers}),
+               .observer = observers,
+               .registry = registry}),
         data_handler(store, proxy),
         data({.read = options.client_reads}, data_handler, loops->loops()),
         admin({}, admin_handler, loops->loops()) {
-    observers.Add(&counts);
+    observers.Add(&registry);
     observers.Add(&hub_observer);
     observers.Add(&cancel_latency);
     if (options.observer != nullptr) observers.Add(options.observer);
@@ -64,11 +87,13 @@ struct Gateway::Parts {
   events::Hub hub;
   config::Store store;  // its listener publishes to the hub
   events::HubObserver hub_observer;
-  ExchangeCounts counts;
+  ExchangeRegistry registry;
   telemetry::CancelLatency cancel_latency;
   Observers observers;
   upstream::EndpointTable endpoints;
-  upstream::KeyRing keys{clock};
+  upstream::KeyRing keys{clock, [this](KeyStateChanged change) {
+                           hub.Publish(events::EventOfGateway(clock.WallNow(), std::move(change)));
+                         }};
   runtime::BlockingPool resolvers;
   std::unique_ptr<runtime::LoopThreads> loops;
   http::UpstreamClient upstreams;
@@ -85,15 +110,22 @@ Gateway::Gateway(const GatewayOptions& options) : parts_(std::make_unique<Parts>
 absl::StatusOr<std::unique_ptr<Gateway>> Gateway::Start(const GatewayOptions& options) {
   std::unique_ptr<Gateway> gateway(new Gateway(options));
   Parts& parts = *gateway->parts_;
-  if (options.config.has_value()) {
-    SLUICE_RETURN_IF_ERROR(
-        parts.store.Update(*options.config, parts.store.Current()->etag()).status());
-  }
-  SLUICE_ASSIGN_OR_RETURN(
-      parts.control,
-      ControlServer::Start(
-          {.address = options.control, .version = SLUICE_VERSION},
-          {.clock = parts.clock, .config = parts.store, .hub = parts.hub, .status = *gateway}));
+  SLUICE_RETURN_IF_ERROR(LoadConfig(options, parts.store));
+  const auto fit_ring = [&hub = parts.hub](const std::shared_ptr<const config::Snapshot>& current) {
+    hub.Resize(static_cast<size_t>(current->config().limits.event_ring_capacity));
+  };
+  fit_ring(parts.store.Current());
+  parts.store.AddListener(fit_ring);
+  SLUICE_ASSIGN_OR_RETURN(parts.control, ControlServer::Start({.address = options.control,
+                                                               .access = options.access,
+                                                               .audit_log = options.audit_log,
+                                                               .version = SLUICE_VERSION},
+                                                              {.clock = parts.clock,
+                                                               .config = parts.store,
+                                                               .hub = parts.hub,
+                                                               .registry = parts.registry,
+                                                               .endpoints = parts.endpoints,
+                                                               .status = *gateway}));
   SLUICE_RETURN_IF_ERROR(parts.admin.Listen(options.admin));
   SLUICE_RETURN_IF_ERROR(parts.data.Listen(options.listen));
   Log(LogLevel::kInfo, "serving",
@@ -131,6 +163,23 @@ const telemetry::Histogram& Gateway::cancel_latency() const {
 }
 
 int64_t Gateway::in_flight() const { return parts_->proxy.in_flight(); }
-int64_t Gateway::accepted() const { return parts_->counts.started(); }
+int64_t Gateway::accepted() const { return parts_->registry.books().entered; }
+std::map<uint64_t, int64_t, std::greater<>> Gateway::in_flight_by_generation() const {
+  return parts_->registry.RunningByGeneration();
+}
+
+StatusSource::Resources Gateway::resources() const {
+  Resources held = {.client_connections = parts_->data.connections(),
+                    .admin_connections = parts_->admin.connections(),
+                    .listeners = parts_->data.listeners() + parts_->admin.listeners()};
+  for (const auto& loop : parts_->loops->loops()) {
+    held.sockets += loop->sockets();
+    held.fibers += loop->fibers();
+  }
+  const http::UpstreamClient::Pooled pooled = parts_->upstreams.pooled();
+  held.pooled_connections = pooled.connections;
+  held.pool_fibers = pooled.fibers;
+  return held;
+}
 
 }  // namespace sluice::server

@@ -12,6 +12,7 @@
 #include "lib/exchange/observer.h"
 #include "lib/http/client_connection.h"
 #include "lib/telemetry/histogram.h"
+#include "server/control_credentials.h"
 #include "server/status_source.h"
 
 namespace sluice::server {
@@ -19,11 +20,15 @@ namespace sluice::server {
 struct GatewayOptions {
   std::string listen = "127.0.0.1:8080";   // clients
   std::string control = "127.0.0.1:9090";  // operators, gRPC; also "unix:/path"
+  AccessOptions access = {};               // to `control`
+  std::string audit_log = "";              // a file for it, beside the log; "": none
   std::string admin = "127.0.0.1:9464";    // probes
   int loops = 0;                           // event-loop threads; 0: one per core
-  std::optional<config::Config> config;    // none: answers 503 until one is applied
-  http::ReadLimits client_reads;           // how long clients may take to send a request
-  Observer* observer = nullptr;            // hears every exchange, last; must outlive the gateway
+  std::string state = "";                  // a directory that keeps configurations; "": none does
+  std::optional<config::Config> config;  // to begin with, unless `state` has one already; neither:
+                                         // answers 503 until one is applied
+  http::ReadLimits client_reads;         // how long clients may take to send a request
+  Observer* observer = nullptr;          // hears every exchange, last; must outlive the gateway
 };
 
 /// The whole daemon but for flags and signals: owns every part and joins every thread.
@@ -31,14 +36,17 @@ struct GatewayOptions {
 class Gateway final : public StatusSource {
  public:
   /// Serves on return. UNAVAILABLE or INVALID_ARGUMENT: an address that could not be had.
-  /// INVALID_ARGUMENT too: a config that Validate refuses.
+  /// INVALID_ARGUMENT too: a config that Validate refuses. Of `state`: DATA_LOSS or
+  /// FAILED_PRECONDITION when its latest version cannot be used, or somebody else uses it; other
+  /// codes, e.g. NOT_FOUND, when it is no directory to work with. UNAUTHENTICATED: `control` with
+  /// `access` would let strangers in, or a file of `access` cannot be used.
   static absl::StatusOr<std::unique_ptr<Gateway>> Start(const GatewayOptions& options);
 
   /// Ends at once what Drain has not: running exchanges end as `drained`.
   ~Gateway() override;
 
   /// Refuses new requests, and lets running exchanges go on: `/readyz` says 503.
-  void Drain();
+  void Drain() override;
   /// Whether a drained gateway has nothing left to do.
   bool idle() const;
 
@@ -51,6 +59,8 @@ class Gateway final : public StatusSource {
 
   int64_t in_flight() const override;
   int64_t accepted() const override;
+  std::map<uint64_t, int64_t, std::greater<>> in_flight_by_generation() const override;
+  Resources resources() const override;
 
  private:
   struct Parts;

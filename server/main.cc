@@ -3,9 +3,11 @@
 #include <cstdlib>
 #include <ctime>
 #include <memory>
+#include <optional>
 #include <signal.h>
 #include <string>
 #include <sys/resource.h>
+#include <unistd.h>
 #include <vector>
 
 #include "absl/flags/flag.h"
@@ -17,14 +19,32 @@
 #include "absl/time/time.h"
 
 #include "lib/base/log.h"
+#include "lib/base/log_writer.h"
 #include "server/config_file.h"
 #include "server/gateway.h"
 
 ABSL_FLAG(
     std::string, config, "",
     "proto-JSON file of sluice.control.v1.Config; without one, starts with none and answers 503");
+ABSL_FLAG(std::string, state, "",
+          "directory that keeps each configuration applied; the latest one wins over --config. "
+          "Without one, they end with the process");
 ABSL_FLAG(std::string, listen, "127.0.0.1:8080", "ADDRESS:PORT for clients");
-ABSL_FLAG(std::string, control, "127.0.0.1:9090", "ADDRESS:PORT or unix:PATH for operators (gRPC)");
+ABSL_FLAG(
+    std::string, control, "127.0.0.1:9090",
+    "ADDRESS:PORT or unix:PATH for operators (gRPC); one that other hosts reach needs TLS and "
+    "--control_roles");
+ABSL_FLAG(std::string, control_roles, "",
+          "who may call, one a line: ROLE NAME SHA256HEX of a token (sluicectl token new makes "
+          "one), or ROLE NAME of a client certificate; viewer, tailer or operator. Read again when "
+          "it changes. Without one, every caller is an operator");
+ABSL_FLAG(std::string, control_tls_cert, "", "PEM file of the control port's certificate chain");
+ABSL_FLAG(std::string, control_tls_key, "", "PEM file of its key");
+ABSL_FLAG(std::string, control_client_ca, "",
+          "PEM file; whoever connects needs a certificate of one of these authorities, and is its "
+          "common name or an alternative name, by --control_roles");
+ABSL_FLAG(std::string, audit_log, "",
+          "file to append who changed, tailed or was refused what, as JSON lines, beside the log");
 ABSL_FLAG(std::string, admin, "127.0.0.1:9464", "ADDRESS:PORT for /healthz and /readyz");
 ABSL_FLAG(int, loops, 0, "event-loop threads; 0: one per core");
 ABSL_FLAG(absl::Duration, drain, absl::Minutes(10),
@@ -68,8 +88,14 @@ int Main() {
   ConfigureLog(format == "json" ? LogFormat::kJson : LogFormat::kText, LogLevel::kInfo);
 
   GatewayOptions options;
+  options.state = absl::GetFlag(FLAGS_state);
   options.listen = absl::GetFlag(FLAGS_listen);
   options.control = absl::GetFlag(FLAGS_control);
+  options.access = {.tls_cert = absl::GetFlag(FLAGS_control_tls_cert),
+                    .tls_key = absl::GetFlag(FLAGS_control_tls_key),
+                    .client_ca = absl::GetFlag(FLAGS_control_client_ca),
+                    .roles = absl::GetFlag(FLAGS_control_roles)};
+  options.audit_log = absl::GetFlag(FLAGS_audit_log);
   options.admin = absl::GetFlag(FLAGS_admin);
   options.loops = absl::GetFlag(FLAGS_loops);
   if (options.loops < 0 || options.loops > 1024) {
@@ -90,11 +116,15 @@ int Main() {
   const sigset_t signals = TerminationSignals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
+  std::optional<LogWriter> log_writer;  // once nothing ends the process any more
   absl::StatusOr<std::unique_ptr<Gateway>> gateway = Gateway::Start(options);
   if (!gateway.ok()) {
     std::fprintf(stderr, "sluiced: %s\n", std::string(gateway.status().message()).c_str());
-    return kExitFailed;
+    const bool bad_usage =
+        absl::IsDataLoss(gateway.status()) || absl::IsUnauthenticated(gateway.status());
+    return bad_usage ? kExitBadUsage : kExitFailed;
   }
+  log_writer.emplace(STDERR_FILENO);
   while (!WaitForSignal(signals, {.tv_sec = 3600, .tv_nsec = 0})) {
   }
 

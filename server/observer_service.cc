@@ -8,6 +8,7 @@
 
 #include "lib/base/ids.h"
 #include "server/proto_time.h"
+#include "server/tail_stream.h"
 
 namespace sluice::server {
 namespace {
@@ -98,30 +99,85 @@ void ObserverService::OnWatcherDone(const Watcher* watcher) {
 grpc::ServerUnaryReactor* ObserverService::GetServerStatus(grpc::CallbackServerContext* context,
                                                            const pb::GetServerStatusRequest*,
                                                            pb::ServerStatus* response) {
-  response->set_version(options_.version);
-  *response->mutable_start_time() = ToProto(start_time_);
-  response->set_boot_id(absl::StrFormat("%016x", BootEpoch()));
-  response->set_in_flight(deps_.status.in_flight());
-  response->set_accepted(deps_.status.accepted());
-  const events::Hub::Stats ring = deps_.hub.stats();
-  response->mutable_ring()->set_capacity(static_cast<int64_t>(ring.capacity));
-  response->mutable_ring()->set_size(static_cast<int64_t>(ring.size));
-  response->mutable_ring()->set_published(static_cast<int64_t>(ring.published));
-  const auto snapshot = deps_.config.Current();
-  response->set_config_etag(snapshot->etag());
-  response->set_config_generation(static_cast<int64_t>(snapshot->generation()));
-  {
-    MutexLock lock(&mutex_);
-    response->set_watchers(static_cast<int32_t>(watchers_.size()));
-    response->set_watchers_dropped(dropped_);
-  }
+  return Answer(context, __func__, [&] {
+    response->set_version(options_.version);
+    *response->mutable_start_time() = ToProto(start_time_);
+    response->set_boot_id(absl::StrFormat("%016x", BootEpoch()));
+    response->set_in_flight(deps_.status.in_flight());
+    response->set_accepted(deps_.status.accepted());
+    const events::Hub::Stats ring = deps_.hub.stats();
+    response->mutable_ring()->set_capacity(static_cast<int64_t>(ring.capacity));
+    response->mutable_ring()->set_size(static_cast<int64_t>(ring.size));
+    response->mutable_ring()->set_published(static_cast<int64_t>(ring.published));
+    const auto snapshot = deps_.config.Current();
+    response->set_config_etag(snapshot->etag());
+    response->set_config_generation(static_cast<int64_t>(snapshot->generation()));
+    {
+      MutexLock lock(&mutex_);
+      response->set_watchers(static_cast<int32_t>(watchers_.size()));
+      response->set_watchers_dropped(dropped_);
+    }
+    return grpc::Status::OK;
+  });
+}
+
+grpc::ServerUnaryReactor* ObserverService::ListEndpoints(grpc::CallbackServerContext* context,
+                                                         const pb::ListEndpointsRequest* request,
+                                                         pb::ListEndpointsResponse* response) {
+  return Answer(context, __func__, [&] { return deps_.endpoints.List(*request, response); });
+}
+
+grpc::ServerUnaryReactor* ObserverService::ListExchanges(grpc::CallbackServerContext* context,
+                                                         const pb::ListExchangesRequest* request,
+                                                         pb::ListExchangesResponse* response) {
+  return Answer(context, __func__, [&] { return deps_.exchanges.List(*request, response); });
+}
+
+grpc::ServerUnaryReactor* ObserverService::GetExchange(grpc::CallbackServerContext* context,
+                                                       const pb::GetExchangeRequest* request,
+                                                       pb::Exchange* response) {
+  return Answer(context, __func__, [&] { return deps_.exchanges.Get(*request, response); });
+}
+
+grpc::ServerUnaryReactor* ObserverService::CheckLeaks(grpc::CallbackServerContext* context,
+                                                      const pb::CheckLeaksRequest*,
+                                                      pb::CheckLeaksResponse* response) {
+  return Answer(context, __func__, [&] {
+    deps_.leaks.Read(response);
+    return grpc::Status::OK;
+  });
+}
+
+grpc::ServerWriteReactor<pb::TailExchangeResponse>* ObserverService::TailExchange(
+    grpc::CallbackServerContext* context, const pb::TailExchangeRequest* request) {
+  Caller caller;
+  ExchangeView view;
+  std::shared_ptr<Tap> tap;
+  grpc::Status status = deps_.access.Admit(*context, __func__, Role::kTailer, &caller);
+  if (status.ok()) status = deps_.exchanges.Tail(caller, *request, &view, &tap);
+  if (!status.ok()) return new RefusedStream<pb::TailExchangeResponse>(status);
+  return StartStream<TailStream>(deps_.streams, context, deps_.streams.registry, view,
+                                 std::move(tap));
+}
+
+grpc::ServerUnaryReactor* ObserverService::Answer(grpc::CallbackServerContext* context,
+                                                  absl::string_view rpc,
+                                                  absl::FunctionRef<grpc::Status()> call) {
+  Caller caller;
+  grpc::Status status = deps_.access.Admit(*context, rpc, Role::kViewer, &caller);
+  if (status.ok()) status = call();
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  reactor->Finish(grpc::Status::OK);
+  reactor->Finish(status);
   return reactor;
 }
 
 grpc::ServerWriteReactor<pb::WatchEventsResponse>* ObserverService::WatchEvents(
     grpc::CallbackServerContext* context, const pb::WatchEventsRequest* request) {
+  Caller caller;
+  if (const grpc::Status admitted = deps_.access.Admit(*context, __func__, Role::kViewer, &caller);
+      !admitted.ok()) {
+    return new Refusal(admitted);
+  }
   absl::StatusOr<WatchPlan> plan = PlanWatch(*request, deps_.hub);
   if (!plan.ok()) {
     return new Refusal(

@@ -11,6 +11,11 @@
 #include "lib/base/mutex.h"
 #include "lib/config/store.h"
 #include "lib/events/hub.h"
+#include "server/access.h"
+#include "server/endpoint_rpcs.h"
+#include "server/exchange_rpcs.h"
+#include "server/leak_check.h"
+#include "server/pumped_stream.h"
 #include "server/status_source.h"
 #include "server/watcher.h"
 #include "sluice/control/v1/observer_service.grpc.pb.h"
@@ -39,6 +44,11 @@ class ObserverService final : public control::v1::ObserverService::CallbackServi
     const config::Store& config;
     events::Hub& hub;
     const StatusSource& status;
+    const Access& access;
+    const EndpointRpcs& endpoints;
+    ExchangeRpcs& exchanges;
+    const LeakCheck& leaks;
+    StreamDeps streams;
   };
 
   ObserverService(Options options, const Deps& deps);
@@ -54,8 +64,26 @@ class ObserverService final : public control::v1::ObserverService::CallbackServi
   grpc::ServerWriteReactor<control::v1::WatchEventsResponse>* WatchEvents(
       grpc::CallbackServerContext* context,
       const control::v1::WatchEventsRequest* request) override;
+  grpc::ServerUnaryReactor* ListEndpoints(grpc::CallbackServerContext* context,
+                                          const control::v1::ListEndpointsRequest* request,
+                                          control::v1::ListEndpointsResponse* response) override;
+  grpc::ServerUnaryReactor* ListExchanges(grpc::CallbackServerContext* context,
+                                          const control::v1::ListExchangesRequest* request,
+                                          control::v1::ListExchangesResponse* response) override;
+  grpc::ServerUnaryReactor* GetExchange(grpc::CallbackServerContext* context,
+                                        const control::v1::GetExchangeRequest* request,
+                                        control::v1::Exchange* response) override;
+  grpc::ServerWriteReactor<control::v1::TailExchangeResponse>* TailExchange(
+      grpc::CallbackServerContext* context,
+      const control::v1::TailExchangeRequest* request) override;
+  grpc::ServerUnaryReactor* CheckLeaks(grpc::CallbackServerContext* context,
+                                       const control::v1::CheckLeaksRequest* request,
+                                       control::v1::CheckLeaksResponse* response) override;
 
  private:
+  /// Ends the call with what `call` returns, if the caller is a viewer.
+  grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, absl::string_view rpc,
+                                   absl::FunctionRef<grpc::Status()> call);
   void RunPump();
   void OnWatcherDropped() override;
   void OnWatcherDone(const Watcher* watcher) override;

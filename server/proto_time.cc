@@ -26,4 +26,8 @@ Duration FromProto(const google::protobuf::Duration& proto) {
   return std::chrono::seconds(seconds) + std::chrono::nanoseconds(proto.nanos());
 }
 
+absl::Time FromProto(const google::protobuf::Timestamp& proto) {
+  return absl::FromUnixSeconds(proto.seconds()) + absl::Nanoseconds(proto.nanos());
+}
+
 }  // namespace sluice::server

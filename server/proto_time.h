@@ -13,6 +13,7 @@ google::protobuf::Duration ToProto(Duration duration);
 google::protobuf::Timestamp ToProto(absl::Time time);
 /// Saturates: the message reaches further than a Duration does.
 Duration FromProto(const google::protobuf::Duration& proto);
+absl::Time FromProto(const google::protobuf::Timestamp& proto);
 
 }  // namespace sluice::server
 

@@ -1,7 +1,10 @@
 #ifndef SLUICE_SERVER_STATUS_SOURCE_H_
 #define SLUICE_SERVER_STATUS_SOURCE_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 
 namespace sluice::server {
 
@@ -13,6 +16,23 @@ class StatusSource {
   virtual int64_t in_flight() const = 0;
   /// Exchanges that have started since the process did.
   virtual int64_t accepted() const = 0;
+  /// Exchanges in flight by the generation of the configuration they hold, the latest first.
+  virtual std::map<uint64_t, int64_t, std::greater<>> in_flight_by_generation() const = 0;
+
+  /// What the data plane's parts hold, by their own books.
+  struct Resources {
+    size_t client_connections = 0;
+    size_t admin_connections = 0;
+    size_t listeners = 0;
+    size_t sockets = 0;             // on event loops, of every kind
+    size_t fibers = 0;              // on event loops
+    size_t pooled_connections = 0;  // to upstreams, idle
+    size_t pool_fibers = 0;         // that the pools run
+  };
+  virtual Resources resources() const = 0;
+
+  /// Begins the drain of the data plane; see Gateway::Drain.
+  virtual void Drain() = 0;
 };
 
 }  // namespace sluice::server

@@ -6,11 +6,22 @@
 #include "lib/base/ids.h"
 #include "lib/base/status.h"
 #include "server/event_convert.h"
+#include "server/proto_time.h"
 #include "server/resume_token.h"
 
 namespace sluice::server {
 
 namespace pb = ::sluice::control::v1;
+
+namespace {
+
+bool IsSane(const google::protobuf::Timestamp& time) {
+  constexpr int64_t kEndOf9999 = 253'402'300'799;
+  return time.seconds() >= 0 && time.seconds() <= kEndOf9999 && time.nanos() >= 0 &&
+         time.nanos() < 1'000'000'000;
+}
+
+}  // namespace
 
 absl::StatusOr<WatchPlan> PlanWatch(const pb::WatchEventsRequest& request, const events::Hub& hub) {
   const uint64_t published = hub.stats().published;
@@ -22,8 +33,8 @@ absl::StatusOr<WatchPlan> PlanWatch(const pb::WatchEventsRequest& request, const
     return absl::InvalidArgumentError("tail must be from 0 to 1000000");
   }
   if (!request.resume_token().empty()) {
-    if (request.tail() != 0) {
-      return absl::InvalidArgumentError("resume_token and tail exclude each other");
+    if (request.tail() != 0 || request.has_since()) {
+      return absl::InvalidArgumentError("resume_token excludes tail and since");
     }
     const std::optional<ResumeToken> token = ParseResumeToken(request.resume_token());
     if (!token || (token->epoch == BootEpoch() && token->sequence > published)) {
@@ -32,6 +43,14 @@ absl::StatusOr<WatchPlan> PlanWatch(const pb::WatchEventsRequest& request, const
     }
     plan.restarted = token->epoch != BootEpoch();
     plan.position = plan.restarted ? 0 : token->sequence;
+  } else if (request.has_since()) {
+    if (request.tail() != 0) {
+      return absl::InvalidArgumentError("since and tail exclude each other");
+    }
+    if (!IsSane(request.since())) {
+      return absl::InvalidArgumentError("since is no time from 1970 to 9999");
+    }
+    plan.position = hub.PositionAt(FromProto(request.since()));
   } else if (request.tail() > 0) {
     const uint64_t wanted = static_cast<uint64_t>(request.tail());
     plan.position = published - std::min<uint64_t>(wanted, hub.stats().size);

@@ -78,9 +78,9 @@ void Log(LogLevel level, absl::string_view message, std::initializer_list<LogFie
   Log(level, message, absl::MakeConstSpan(fields.begin(), fields.size()));
 }
 
-void Log(LogLevel level, absl::string_view message, absl::Span<const LogField> fields) {
-  if (level < minimum_.load(std::memory_order_relaxed)) return;
-  const bool json = format_.load(std::memory_order_relaxed) == LogFormat::kJson;
+std::string LogLine(LogFormat format, LogLevel level, absl::string_view message,
+                    absl::Span<const LogField> fields) {
+  const bool json = format == LogFormat::kJson;
   const std::string time =
       absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone());
   std::string line;
@@ -102,7 +102,12 @@ void Log(LogLevel level, absl::string_view message, absl::Span<const LogField> f
     AppendValue(field, json, &line);
   }
   if (json) line.push_back('}');
+  return line;
+}
 
+void Log(LogLevel level, absl::string_view message, absl::Span<const LogField> fields) {
+  if (level < minimum_.load(std::memory_order_relaxed)) return;
+  std::string line = LogLine(format_.load(std::memory_order_relaxed), level, message, fields);
   MutexLock lock(&sink_mutex_);
   if (sink_ != nullptr) {
     (*sink_)(line);

@@ -36,11 +36,15 @@ struct LogField {
 void Log(LogLevel level, absl::string_view message, std::initializer_list<LogField> fields = {});
 void Log(LogLevel level, absl::string_view message, absl::Span<const LogField> fields);
 
+/// The line that Log writes in that format, without the newline.
+std::string LogLine(LogFormat format, LogLevel level, absl::string_view message,
+                    absl::Span<const LogField> fields);
+
 /// Call once at start-up, before threads exist. Lines under `minimum` are dropped.
 void ConfigureLog(LogFormat format, LogLevel minimum);
 
-/// Sends finished lines (without the newline) to `sink` instead of standard error; an empty
-/// function restores it. For tests.
+/// Sends finished lines (without the newline) to `sink` instead of standard error, one at a time;
+/// an empty function restores it. It must not log.
 void SetLogSink(std::function<void(absl::string_view line)> sink);
 
 }  // namespace sluice

@@ -65,6 +65,9 @@ struct Pool {
   std::vector<Key> keys{};  // used in turn; none: requests carry no credentials of ours
   /// The field a key is sent in: as `Bearer KEY` in Authorization, else bare.
   std::string key_header = "Authorization";
+  /// Streamed OpenAI chat and completions requests ask for usage; its chunk is hidden from a client
+  /// who did not.
+  bool ask_usage = false;
   friend bool operator==(const Pool&, const Pool&) = default;
 };
 
@@ -79,6 +82,7 @@ struct Route {
 struct Limits {
   size_t max_body_bytes = size_t{64} << 20;
   int max_in_flight = 10000;
+  int event_ring_capacity = 65536;
   friend bool operator==(const Limits&, const Limits&) = default;
 };
 

@@ -85,4 +85,9 @@ std::vector<Violation> ReadSecrets(const Config& config, Secrets* secrets) {
   return violations;
 }
 
+std::vector<Violation> Check(const Config& config, Secrets* secrets) {
+  std::vector<Violation> violations = Validate(config);
+  return violations.empty() ? ReadSecrets(config, secrets) : violations;
+}
+
 }  // namespace sluice::config

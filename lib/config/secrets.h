@@ -31,6 +31,10 @@ class Secrets {
 /// the disk; thread-safe as far as nobody changes the environment.
 std::vector<Violation> ReadSecrets(const Config& config, Secrets* secrets);
 
+/// All that keeps `config` from being applied: what Validate finds; if that is nothing, what
+/// ReadSecrets does.
+std::vector<Violation> Check(const Config& config, Secrets* secrets);
+
 }  // namespace sluice::config
 
 #endif  // SLUICE_LIB_CONFIG_SECRETS_H_

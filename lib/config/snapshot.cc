@@ -8,15 +8,10 @@
 
 namespace sluice::config {
 
-Snapshot::Snapshot(Config config, Secrets secrets, uint64_t generation, std::string etag,
-                   absl::Time update_time)
-    : config_(std::move(config)),
-      secrets_(std::move(secrets)),
-      generation_(generation),
-      etag_(std::move(etag)),
-      update_time_(update_time) {
-  for (const Pool& pool : config_.pools) pools_.emplace(pool.id, &pool);
-  for (const Route& route : config_.routes) {
+Snapshot::Snapshot(std::shared_ptr<const Version> version, Secrets secrets)
+    : version_(std::move(version)), secrets_(std::move(secrets)) {
+  for (const Pool& pool : config().pools) pools_.emplace(pool.id, &pool);
+  for (const Route& route : config().routes) {
     const Pool* pool = FindPool(route.pool);
     absl::string_view model = route.model;
     if (absl::ConsumeSuffix(&model, "*")) {

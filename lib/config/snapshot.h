@@ -13,6 +13,7 @@
 
 #include "lib/config/config.h"
 #include "lib/config/secrets.h"
+#include "lib/config/version.h"
 
 namespace sluice::config {
 
@@ -20,15 +21,15 @@ namespace sluice::config {
 /// it started with to its end.
 class Snapshot {
  public:
-  /// `config` must have passed Validate; `secrets` are those of its keys.
-  Snapshot(Config config, Secrets secrets, uint64_t generation, std::string etag,
-           absl::Time update_time);
+  /// The configuration of `version` must have passed Validate; `secrets` are those of its keys.
+  Snapshot(std::shared_ptr<const Version> version, Secrets secrets);
 
-  const Config& config() const { return config_; }
+  const Version& version() const { return *version_; }
+  const Config& config() const { return version_->config; }
   /// 0 for the empty configuration at start; grows by one with each change.
-  uint64_t generation() const { return generation_; }
-  const std::string& etag() const { return etag_; }
-  absl::Time update_time() const { return update_time_; }
+  uint64_t generation() const { return version_->generation; }
+  const std::string& etag() const { return version_->etag; }
+  absl::Time update_time() const { return version_->time; }
 
   /// The pool that serves `model` ("" when the request names none), or null.
   const Pool* PoolForModel(absl::string_view model) const;
@@ -40,11 +41,8 @@ class Snapshot {
   }
 
  private:
-  const Config config_;
+  const std::shared_ptr<const Version> version_;
   const Secrets secrets_;
-  const uint64_t generation_;
-  const std::string etag_;
-  const absl::Time update_time_;
   std::map<std::string, const Pool*, std::less<>> pools_;
   std::map<std::string, const Pool*, std::less<>> exact_routes_;
   std::vector<std::pair<std::string, const Pool*>> prefix_routes_;  // longest first

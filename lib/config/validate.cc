@@ -19,6 +19,8 @@ constexpr Duration kLongestTimeout = std::chrono::hours(24);  // more is a mista
 constexpr int kMostAttempts = 100;
 constexpr size_t kLargestBody = size_t{4} << 30;
 constexpr int kMostInFlight = 1'000'000;
+constexpr int kFewestEvents = 1 << 10;
+constexpr int kMostEvents = 1 << 24;
 constexpr size_t kLongestId = 63;  // AIP-122: fits a DNS label
 constexpr size_t kLongestModel = 256;
 
@@ -85,6 +87,8 @@ class Checker {
   void CheckLimits(const Limits& limits) {
     CheckRange(limits.max_body_bytes, size_t{1}, kLargestBody, "limits.max_body_bytes");
     CheckRange(limits.max_in_flight, 1, kMostInFlight, "limits.max_in_flight");
+    CheckRange(limits.event_ring_capacity, kFewestEvents, kMostEvents,
+               "limits.event_ring_capacity");
   }
 
  private:

@@ -68,12 +68,9 @@ bool IsFree(Path path) {
 
 class FactsHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, FactsHandler> {
  public:
-  /// `offsets_hold`: only a first reading is of the text itself.
   void Begin(const rapidjson::MemoryStream& source) {
-    const bool again = source_ != nullptr;
     *this = FactsHandler();
     source_ = &source;
-    offsets_hold_ = !again;
   }
 
   bool Null() { return Value(Kind::kNull, ""); }
@@ -113,8 +110,9 @@ class FactsHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Fact
     Value(Kind::kArray, "");
     return Enter(kItem);
   }
-  bool EndArray(rapidjson::SizeType) {
+  bool EndArray(rapidjson::SizeType elements) {
     Leave();
+    if (Followed() && path_ == At(kChoices)) facts_.choices_are_empty = elements == 0;
     return true;
   }
 
@@ -200,7 +198,11 @@ class FactsHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Fact
       case At(kDelta, kStopReason):
         if (kind == Kind::kString) facts_.stop_reason.emplace(text.data(), text.size());
         break;
+      case At(kUsage):
+        facts_.usage_kind = kind;
+        break;
       case At(kChoices):
+        facts_.choices_are_empty = false;
         facts_.choices.reset();
         facts_.finished.reset();
         facts_.finish_reason.clear();
@@ -277,7 +279,6 @@ class FactsHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Fact
     if (!Followed() || !IsFree(path_)) return;
     const bool generated = IsGeneratedText(path_);
     if (generated && kind == Kind::kString && size > 0) facts_.generated_text = true;
-    if (!offsets_hold_) return;
     // Between a key and its value there are only blanks and the colon.
     const absl::string_view before(source_->begin_, source_->Tell());
     FreeValue value;
@@ -290,7 +291,6 @@ class FactsHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Fact
 
   AnswerFacts facts_;
   const rapidjson::MemoryStream* source_ = nullptr;
-  bool offsets_hold_ = false;
   int depth_ = 0;  // open objects and arrays
   Path path_ = 0;  // of the value being read, while it is not too long
   size_t key_end_ = 0;

@@ -60,6 +60,9 @@ struct AnswerFacts {
   UsageCounts response_usage;
   UsageCounts message_usage;
 
+  Kind usage_kind = Kind::kAbsent;  // of `usage`
+
+  bool choices_are_empty = false;  // of a `choices` that is an array
   std::bitset<kMaxChoices> choices;
   std::bitset<kMaxChoices> finished;
   std::string finish_reason;                     // of choice 0

@@ -43,6 +43,13 @@ struct RequestPeek {
 /// `stream` not a boolean (null is false), or either key twice.
 absl::StatusOr<RequestPeek> PeekRequest(absl::string_view body);
 
+/// The body of a streamed request that PeekRequest accepted, changed so that it asks for usage:
+/// `stream_options.include_usage` is true, and every other byte as it was. Nothing when that is not
+/// to be changed: the dialect has no such option, the body asks already, or what it has there is
+/// neither a truth value nor null, which is for the engine to judge. Of a member given twice the
+/// last one counts.
+std::optional<std::string> AskForUsage(Dialect dialect, absl::string_view body);
+
 /// What one frame means. After the end marker only `valid` can be true.
 struct FrameView {
   bool valid = false;    // JSON (at most 65536 deep) or `[DONE]`; false if oversize, as unknown
@@ -50,6 +57,9 @@ struct FrameView {
   bool error = false;    // rule 5
   bool content = false;  // carries generated text, reasoning or a tool call
   bool usage_changed = false;  // a usable `usage` came, be it the same as before
+  /// Of OpenAI's chat and completions: a `usage` object and no choices (`[]`), the chunk that
+  /// `stream_options.include_usage` adds. False from an error on.
+  bool usage_chunk = false;
 };
 
 enum class Terminal { kCleanDone, kCleanEofWithoutDone, kErrorEvent, kTruncated };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
@@ -52,6 +53,7 @@ std::string ReadableCopy(absl::string_view json) {
   bool in_string = false;
   bool in_exponent = false;
   int digits = 0;
+  size_t lost = 0;  // digits of the number being copied
   for (size_t i = 0; i < json.size();) {
     const char c = json[i];
     if (c == '\\') {
@@ -61,16 +63,21 @@ std::string ReadableCopy(absl::string_view json) {
     ++i;
     if (c == '"') in_string = !in_string;
     if (!in_string && absl::ascii_isdigit(static_cast<unsigned char>(c))) {
-      if (++digits > (in_exponent ? 1 : kMaxDigits)) continue;
+      if (++digits > (in_exponent ? 1 : kMaxDigits)) {
+        ++lost;
+        continue;
+      }
     } else if (c == 'e' || c == 'E' || c == '+' || c == '-') {
       in_exponent = in_exponent || c == 'e' || c == 'E';
       digits = 0;
     } else {
       in_exponent = false;
       digits = 0;
+      if (c != '.') out.append(std::exchange(lost, 0), ' ');
     }
     out += c;
   }
+  out.append(lost, ' ');
   return out;
 }
 

@@ -19,7 +19,8 @@ enum class Utf8 { kChecked, kUnchecked };
 
 /// A copy in which RapidJSON 1.1 can read what RFC 8259 allows and it refuses: half a surrogate
 /// pair escaped in a string becomes \ufffd, and numbers beyond a double lose digits (they stay
-/// non-integers, or longer than any count). What is not JSON does not become it.
+/// non-integers, or longer than any count), for which they get blanks behind them. So every value
+/// starts where it did. What is not JSON does not become it.
 std::string ReadableCopy(absl::string_view json);
 
 template <Utf8 utf8, typename Handler>
@@ -39,8 +40,8 @@ rapidjson::ParseErrorCode ReadJsonOnce(absl::string_view text, Handler& handler)
 
 /// Hands the events of `text` to `handler` and returns whether it is one whole JSON text that the
 /// handler did not stop. `handler.Begin(source)` comes first, and again if the text has to be read
-/// a second time, from a copy: then the offsets of `source` are not those of `text`. Numbers come
-/// as RawNumber.
+/// a second time, from a ReadableCopy; the offsets of `source` are those of `text` in both. Numbers
+/// come as RawNumber.
 template <Utf8 utf8, typename Handler>
 bool ReadJson(absl::string_view text, Handler& handler) {
   rapidjson::ParseErrorCode error = ReadJsonOnce<utf8>(text, handler);

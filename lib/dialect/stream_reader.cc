@@ -100,6 +100,8 @@ void StreamReader::State::InterpretChoices(const AnswerFacts& facts, FrameView* 
   }
   if (facts.finished_by_error) NoteError({"", "finish_reason", ""}, view);
   view->usage_changed = usage.Take(facts.usage);
+  view->usage_chunk =
+      facts.usage_kind == Kind::kObject && facts.choices_are_empty && error == nullptr;
 }
 
 void StreamReader::State::InterpretResponse(const AnswerFacts& facts, FrameView* view) {
@@ -170,7 +172,7 @@ FrameView StreamReader::Read(const sse::Frame& frame) {
   if (facts.root != Kind::kObject) return view;
   state.Interpret(facts, &view);
   const bool finishes = facts.finished.any() || facts.stop_reason.has_value();
-  if (view.error || view.done || view.usage_changed || finishes) return view;
+  if (view.error || view.done || view.usage_changed || view.usage_chunk || finishes) return view;
   state.shape.Learn(frame.data, facts);
   return view;
 }

@@ -5,23 +5,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "absl/time/time.h"
 
 #include "lib/base/clock.h"
 #include "lib/exchange/exchange.h"
+#include "lib/exchange/state_changes.h"
 
 namespace sluice::events {
-
-/// Whose event it is: an exchange and its current attempt. Immutable, shared by all events of the
-/// attempt, so that an event copies no strings.
-struct Subject {
-  std::shared_ptr<const ExchangeInfo> exchange;
-  std::string endpoint = "";  // "" before the first attempt
-  std::string key_id = "";
-  int attempt = 0;  // the first is 1; 0 before the first
-};
 
 struct ExchangeStarted {};
 struct AttemptStarted {};
@@ -52,40 +45,17 @@ struct UsageReported {
   Usage usage;
 };
 
-/// What Exchange says at its end.
-struct ExchangeFinished {
-  Cause cause = Cause::kInternal;
-  std::string detail = "";
-  int http_status = 0;
-  int attempts = 0;
-  Stamps stamps{};
-  uint64_t bytes_from_upstream = 0;
-  uint64_t bytes_to_client = 0;
-  uint64_t frames = 0;
-  std::optional<Usage> usage{};
-  Provenance provenance = Provenance::kAbsent;
-  std::string finish_reason = "";
-  Duration largest_gap{0};
-  bool largest_gap_by_client = false;
-  std::optional<uint64_t> digest_from_upstream{};
-  std::optional<uint64_t> digest_to_client{};
-  bool valid_frames_only = false;
-  uint64_t dropped_bytes = 0;
-  uint64_t dropped_stretches = 0;
-  std::optional<Duration> cancel_latency{};
-  std::string key_id = "";  // of the last attempt
-};
-
 struct ConfigChanged {
   uint64_t generation = 0;
   std::string etag;
 };
 
 /// What happened. The frequent kinds lie in the event itself, the rare and large ones beside it.
-using What =
-    std::variant<ExchangeStarted, AttemptStarted, std::shared_ptr<const AttemptFailed>, FirstByte,
-                 FirstFrame, Chunk, std::shared_ptr<const UsageReported>,
-                 std::shared_ptr<const ExchangeFinished>, std::shared_ptr<const ConfigChanged>>;
+using What = std::variant<ExchangeStarted, AttemptStarted, std::shared_ptr<const AttemptFailed>,
+                          FirstByte, FirstFrame, Chunk, std::shared_ptr<const UsageReported>,
+                          std::shared_ptr<const Exchange>, std::shared_ptr<const ConfigChanged>,
+                          std::shared_ptr<const EndpointStateChanged>,
+                          std::shared_ptr<const KeyStateChanged>>;
 
 /// Names the alternatives of What, in the same order. The proto enum EventKind is its twin.
 enum class Kind {
@@ -98,9 +68,11 @@ enum class Kind {
   kUsage,
   kExchangeFinished,
   kConfigChanged,
+  kEndpointStateChanged,
+  kKeyStateChanged,
 };
 inline constexpr int kKinds = std::variant_size_v<What>;
-static_assert(kKinds == static_cast<int>(Kind::kConfigChanged) + 1);
+static_assert(kKinds == static_cast<int>(Kind::kKeyStateChanged) + 1);
 
 /// One record of the event plane. Of fixed size; carries no prompt or completion text.
 struct Event {
@@ -112,6 +84,16 @@ struct Event {
 
   Kind kind() const { return static_cast<Kind>(what.index()); }
 };
+
+/// An event that belongs to no exchange, for the hub: ConfigChanged, EndpointStateChanged,
+/// KeyStateChanged.
+template <typename Change>
+Event EventOfGateway(absl::Time time, Change change) {
+  Event event;
+  event.time = time;
+  event.what = std::make_shared<const Change>(std::move(change));
+  return event;
+}
 
 }  // namespace sluice::events
 

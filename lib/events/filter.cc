@@ -7,37 +7,54 @@
 namespace sluice::events {
 namespace {
 
-template <typename Value>
-bool Has(const std::vector<Value>& list, const Value& value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
 std::optional<Cause> CauseOf(const What& what) {
   if (const auto* failed = std::get_if<std::shared_ptr<const AttemptFailed>>(&what)) {
     return (*failed)->cause;
   }
-  if (const auto* finished = std::get_if<std::shared_ptr<const ExchangeFinished>>(&what)) {
+  if (const auto* finished = std::get_if<std::shared_ptr<const Exchange>>(&what)) {
     return (*finished)->cause;
   }
   return std::nullopt;
 }
 
+/// Where something happened; null: nowhere.
+struct Place {
+  const std::string* pool = nullptr;
+  const std::string* endpoint = nullptr;
+};
+
+Place PlaceOf(const Event& event) {
+  if (const Subject* subject = event.subject.get()) {
+    return {&subject->exchange->pool, &subject->endpoint};
+  }
+  if (const auto* endpoint =
+          std::get_if<std::shared_ptr<const EndpointStateChanged>>(&event.what)) {
+    return {&(*endpoint)->pool, &(*endpoint)->endpoint};
+  }
+  if (const auto* key = std::get_if<std::shared_ptr<const KeyStateChanged>>(&event.what)) {
+    return {&(*key)->pool, nullptr};
+  }
+  return {};
+}
+
+template <typename Value>
+bool Allows(const std::vector<Value>& list, const Value* value) {
+  return list.empty() ||
+         (value != nullptr && std::find(list.begin(), list.end(), *value) != list.end());
+}
+
 }  // namespace
 
 bool Filter::Matches(const Event& event) const {
-  if (!kinds.empty() && !Has(kinds, event.kind())) return false;
-  if (!causes.empty()) {
-    const std::optional<Cause> cause = CauseOf(event.what);
-    if (!cause || !Has(causes, *cause)) return false;
-  }
-  const Subject* subject = event.subject.get();
-  if (subject == nullptr) {
-    return models.empty() && pools.empty() && endpoints.empty() && exchanges.empty();
-  }
-  return (models.empty() || Has(models, subject->exchange->model)) &&
-         (pools.empty() || Has(pools, subject->exchange->pool)) &&
-         (endpoints.empty() || Has(endpoints, subject->endpoint)) &&
-         (exchanges.empty() || Has(exchanges, subject->exchange->id));
+  const Kind kind = event.kind();
+  const std::optional<Cause> cause = CauseOf(event.what);
+  const Place place = PlaceOf(event);
+  const ExchangeInfo* exchange = event.subject ? event.subject->exchange.get() : nullptr;
+  return Allows(kinds, &kind) && Allows(causes, cause ? &*cause : nullptr) &&
+         Allows(pools, place.pool) && Allows(endpoints, place.endpoint) &&
+         Allows(models, exchange ? &exchange->model : nullptr) &&
+         Allows(principals, exchange ? &exchange->principal : nullptr) &&
+         Allows(exchanges, exchange ? &exchange->id : nullptr);
 }
 
 bool MatchesAny(absl::Span<const Filter> filters, const Event& event) {

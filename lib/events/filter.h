@@ -12,9 +12,9 @@
 
 namespace sluice::events {
 
-/// Selects events: each list that is not empty must have a value equal to the event's. An event
-/// without a subject has no model, pool, endpoint or exchange; only failed attempts and finished
-/// exchanges have a cause.
+/// Selects events: each list that is not empty must have a value equal to the event's. What is no
+/// event of an exchange has no model, principal or exchange, and a pool or endpoint only if it
+/// tells of one; only failed attempts and finished exchanges have a cause.
 struct Filter {
   std::vector<Kind> kinds;
   std::vector<std::string> models;
@@ -22,6 +22,7 @@ struct Filter {
   std::vector<std::string> endpoints;
   std::vector<ExchangeId> exchanges;
   std::vector<Cause> causes;
+  std::vector<std::string> principals;
 
   bool Matches(const Event& event) const;
 };

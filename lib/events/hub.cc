@@ -5,19 +5,26 @@
 
 namespace sluice::events {
 
+namespace {
+
+/// Bounds the critical sections of work on many events.
+constexpr size_t kStep = 256;
+
+}  // namespace
+
 Hub::Hub(Options options) : capacity_(std::max<size_t>(options.capacity, 1)) {}
 
 void Hub::Publish(Event event) {
   bool wake = false;
+  Event given_up;  // destroyed after the lock is given back
   {
     MutexLock lock(&mutex_);
-    event.sequence = ++published_;
-    if (ring_.size() < capacity_) {
-      ring_.push_back(std::move(event));
-    } else {
-      // The event that was overwritten is destroyed after the lock is given back.
-      std::swap(ring_[(published_ - 1) % capacity_], event);
+    if (ring_.size() >= capacity_) {
+      given_up = std::move(ring_.front());
+      ring_.pop_front();
     }
+    event.sequence = ++published_;
+    ring_.push_back(std::move(event));
     wake = std::exchange(someone_waits_, false);
   }
   if (wake) news_.NotifyAll();
@@ -30,6 +37,39 @@ void Hub::WaitPast(uint64_t sequence, Duration timeout) {
     someone_waits_ |= !ready;
     return ready;
   });
+}
+
+void Hub::Resize(size_t capacity) {
+  {
+    MutexLock lock(&mutex_);
+    capacity_ = std::max<size_t>(capacity, 1);
+  }
+  bool fits = false;
+  while (!fits) {
+    std::vector<Event> given_up;  // destroyed after the lock is given back
+    given_up.reserve(kStep);
+    MutexLock lock(&mutex_);
+    while (ring_.size() > capacity_ && given_up.size() < kStep) {
+      given_up.push_back(std::move(ring_.front()));
+      ring_.pop_front();
+    }
+    fits = ring_.size() <= capacity_;
+  }
+}
+
+uint64_t Hub::PositionAt(absl::Time time) const {
+  const uint64_t end = stats().published;
+  uint64_t position = 0;
+  while (position < end) {
+    MutexLock lock(&mutex_);
+    position = std::max(position, overwritten());
+    const uint64_t step_end = std::min<uint64_t>(position + kStep, published_);
+    while (position < step_end) {
+      if (ring_[position - overwritten()].time >= time) return position;
+      ++position;
+    }
+  }
+  return position;
 }
 
 void Hub::Close() {
@@ -49,13 +89,13 @@ Reader::Batch Reader::Read() {
   Batch batch;
   batch.events.reserve(kMaxBatch);
   MutexLock lock(&hub_->mutex_);
-  const uint64_t overwritten = hub_->published_ - hub_->ring_.size();
+  const uint64_t overwritten = hub_->overwritten();
   if (position_ < overwritten) {
     batch.lost = overwritten - position_;
     position_ = overwritten;
   }
   while (position_ < hub_->published_ && batch.events.size() < kMaxBatch) {
-    batch.events.push_back(hub_->ring_[position_ % hub_->capacity_]);
+    batch.events.push_back(hub_->ring_[position_ - overwritten]);
     ++position_;
   }
   return batch;

@@ -5,6 +5,8 @@
 #include <deque>
 #include <vector>
 
+#include "absl/time/time.h"
+
 #include "lib/base/clock.h"
 #include "lib/base/mutex.h"
 #include "lib/events/event.h"
@@ -15,14 +17,14 @@ namespace sluice::events {
 /// a reader: one that is too slow finds that events are gone, and is told how many.
 ///
 ///   sequence   1 ...  published-size | +1 ............... published | +1 ...
-///                     overwritten    | held: at (sequence-1)%capacity | to come
+///                     overwritten    | held                  | to come
 ///
 /// Thread-safe. Must outlive its readers.
 class Hub {
  public:
   struct Options {
-    /// Events held. Memory grows with use, up to about 100 bytes an event and what the events
-    /// share.
+    /// Events held, at least 1. Memory grows with use, up to about 100 bytes an event and what the
+    /// events share.
     size_t capacity = 65536;
   };
   struct Stats {
@@ -42,6 +44,15 @@ class Hub {
   /// passed.
   void WaitPast(uint64_t sequence, Duration timeout);
 
+  /// Changes the capacity and keeps the latest events. Takes time when that gives up many, but
+  /// publishers go on meanwhile.
+  void Resize(size_t capacity);
+
+  /// The position from which a Reader begins with the first event held that is of `time` or later:
+  /// with the next event to come if there is none. Events are only roughly in the order of their
+  /// times.
+  uint64_t PositionAt(absl::Time time) const;
+
   /// Ends all waiting, now and later. Publishing and reading go on.
   void Close();
 
@@ -50,10 +61,15 @@ class Hub {
  private:
   friend class Reader;
 
-  const size_t capacity_;
+  /// How many events came before those in ring_.
+  uint64_t overwritten() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return published_ - ring_.size();
+  }
+
   mutable Mutex mutex_;
   CondVar news_;
-  std::deque<Event> ring_ ABSL_GUARDED_BY(mutex_);
+  size_t capacity_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Event> ring_ ABSL_GUARDED_BY(mutex_);  // the latest last
   uint64_t published_ ABSL_GUARDED_BY(mutex_) = 0;
   bool someone_waits_ ABSL_GUARDED_BY(mutex_) = false;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;

@@ -13,6 +13,8 @@
 #include "lib/base/clock.h"
 #include "lib/base/ids.h"
 #include "lib/exchange/cause.h"
+#include "lib/exchange/gap_histogram.h"
+#include "lib/exchange/published.h"
 
 namespace sluice {
 
@@ -55,7 +57,7 @@ struct Attempt {
   std::string detail;            // for people: "connection refused"
 };
 
-/// What does not change after routing; shared by all events of the exchange.
+/// What does not change after routing.
 struct ExchangeInfo {
   ExchangeId id;
   std::string request_id;
@@ -71,22 +73,46 @@ struct ExchangeInfo {
   absl::Time started;
 };
 
-/// The record of one exchange, filled as it goes. Confined to the exchange's fiber.
-struct Exchange {
-  std::shared_ptr<const ExchangeInfo> info;
+/// Whose event it is: an exchange and its current attempt. Immutable, shared by all events of the
+/// attempt, so that an event copies no strings.
+struct Subject {
+  std::shared_ptr<const ExchangeInfo> exchange;
+  std::string endpoint = "";  // "" before the first attempt
+  std::string key_id = "";    // "" when none is used
+  int attempt = 0;            // the first is 1; 0 before the first
+};
+
+/// How far an exchange is.
+enum class Phase {
+  kAttempt,  // waits for an endpoint to be reached and to answer
+  kHold,     // holds the head until the first valid frame
+  kRelay,    // the head was handed to the client
+  kFinished,
+};
+
+class RunningExchange;
+
+/// The record of one exchange, filled as it goes. Confined to the exchange's fiber until it has
+/// finished, but for what is Published and `stamps.accepted`; then it changes no more.
+struct Exchange : std::enable_shared_from_this<Exchange> {
+  std::shared_ptr<const Subject> subject;  // changes with each attempt; null before OnStarted
+  RunningExchange* running = nullptr;      // the registry's, while it runs
+  Published<Phase> phase = Phase::kAttempt;
+  Published<Instant> last_piece_at;  // when the last piece had been passed; Instant() before any
   Stamps stamps;
   std::vector<Attempt> attempts;
-  int http_status = 0;               // as the client got it; 0: none was sent
-  uint64_t bytes_from_upstream = 0;  // of the body, over all attempts
-  uint64_t bytes_to_client = 0;      // of the body
-  uint64_t frames = 0;
+  int http_status = 0;                      // as the client got it; 0: none was sent
+  Published<uint64_t> bytes_from_upstream;  // of the body, over all attempts
+  Published<uint64_t> bytes_to_client;      // of the body
+  Published<uint64_t> frames;
+  GapHistogram gaps;  // between frames
   // XXH64 (seed 0) of the body that was relayed, as it was read; absent when it was none of an
   // upstream's. Equal to the other one where the bytes passed unchanged.
   std::optional<uint64_t> digest_from_upstream;
   std::optional<uint64_t>
       digest_to_client;                // of bytes_to_client; absent when nothing was committed
   bool valid_frames_only = false;      // `relay: VALID_FRAMES`: what is no valid frame was left out
-  uint64_t dropped_bytes = 0;          // of the committed body, so left out
+  uint64_t dropped_bytes = 0;          // of the committed body, left out: so, or by `ask_usage`
   uint64_t dropped_stretches = 0;      // in so many places
   Duration largest_gap{0};             // between two pieces
   bool largest_gap_by_client = false;  // the client did not read; else the upstream was silent
@@ -97,6 +123,9 @@ struct Exchange {
   std::optional<Duration> cancel_latency;
   std::optional<Cause> cause;  // set once, by finish
   std::string detail;          // for people, beside the cause
+
+  /// From OnStarted on.
+  const ExchangeInfo& info() const { return *subject->exchange; }
 };
 
 }  // namespace sluice

@@ -139,6 +139,7 @@ absl::Status Server::Listen(absl::string_view text) {
 void Server::Accept(int fd) {
   runtime::Socket listener(fd);
   loop_states_.front()->acceptor = runtime::Interrupter::Arm();
+  ++listeners_;
   while (!draining_ && listener.WaitReadable(kNever) == runtime::Wake::kReady) {
     Address peer;
     peer.size = sizeof peer.storage;
@@ -153,6 +154,7 @@ void Server::Accept(int fd) {
       runtime::SleepUntil(std::chrono::steady_clock::now() + kAcceptPause);
     }
   }
+  --listeners_;
   loop_states_.front()->acceptor.reset();
 }
 

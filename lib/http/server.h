@@ -48,6 +48,8 @@ class Server {
   void CancelAll(Cause cause);
 
   size_t connections() const { return connections_.load(std::memory_order_relaxed); }
+  /// Listeners that accept: 1 from Listen to Drain.
+  size_t listeners() const { return listeners_.load(std::memory_order_relaxed); }
 
  private:
   struct LoopState;
@@ -64,6 +66,7 @@ class Server {
   std::vector<std::unique_ptr<LoopState>> loop_states_;
   std::atomic<bool> draining_{false};
   std::atomic<size_t> connections_{0};
+  std::atomic<size_t> listeners_{0};
   Instant turned_away_logged_{};  // on the first loop
   int port_ = 0;
 };

@@ -33,4 +33,13 @@ void UpstreamClient::ClosePools() {
   for (const auto& [loop, pool] : pools_) loop->Post([pool = pool.get()] { pool->Close(); });
 }
 
+UpstreamClient::Pooled UpstreamClient::pooled() const {
+  Pooled all;
+  for (const auto& [loop, pool] : pools_) {
+    all.connections += pool->size();
+    all.fibers += pool->fibers();
+  }
+  return all;
+}
+
 }  // namespace sluice::http

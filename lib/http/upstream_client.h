@@ -32,6 +32,13 @@ class UpstreamClient final : public Transport {
   /// Closes pooled connections now, and others once their answer ended. Thread-safe.
   void ClosePools();
 
+  /// What all pools hold, and the fibers they run. Thread-safe.
+  struct Pooled {
+    size_t connections = 0;
+    size_t fibers = 0;
+  };
+  Pooled pooled() const;
+
  private:
   std::unordered_map<runtime::Loop*, std::unique_ptr<UpstreamPool>>
       pools_;  // fixed after construction

@@ -19,6 +19,7 @@ std::unique_ptr<runtime::Socket> UpstreamPool::Take(const std::string& authority
   while (!idle.empty() && socket == nullptr) {
     Idle last = std::move(idle.back());
     idle.pop_back();
+    --size_;
     // Readable while idle: the upstream closed it, or sent bytes nobody asked for.
     if (!last.socket->readable() && now - last.since < kIdleLimit) socket = std::move(last.socket);
   }
@@ -31,28 +32,31 @@ void UpstreamPool::Put(const std::string& authority, std::unique_ptr<runtime::So
   std::vector<Idle>& idle = idle_[authority];
   if (idle.size() == kMaxIdlePerAuthority) return;
   idle.push_back({std::move(socket), Now()});
-  if (!sweeper_.has_value()) runtime::Loop::Current()->Spawn([this] { Sweep(); });
+  ++size_;
+  if (sweeping_) return;
+  sweeping_ = runtime::Loop::Current()->Spawn([this] { Sweep(); });
 }
 
 void UpstreamPool::Sweep() {
-  if (sweeper_.has_value()) return;
   sweeper_ = runtime::Interrupter::Arm();
   while (!idle_.empty() &&
          runtime::SleepUntil(Now() + kIdleLimit / 2) == runtime::Wake::kDeadline) {
     const Instant now = Now();
     for (auto entry = idle_.begin(); entry != idle_.end();) {
-      std::erase_if(entry->second, [now](const Idle& idle) {
+      size_ -= std::erase_if(entry->second, [now](const Idle& idle) {
         return idle.socket->readable() || now - idle.since >= kIdleLimit;
       });
       entry = entry->second.empty() ? idle_.erase(entry) : std::next(entry);
     }
   }
   sweeper_.reset();
+  sweeping_ = false;
 }
 
 void UpstreamPool::Close() {
   closed_ = true;
   idle_.clear();
+  size_ = 0;
   if (sweeper_.has_value()) sweeper_->Fire();
 }
 

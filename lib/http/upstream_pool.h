@@ -1,6 +1,7 @@
 #ifndef SLUICE_LIB_HTTP_UPSTREAM_POOL_H_
 #define SLUICE_LIB_HTTP_UPSTREAM_POOL_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -30,6 +31,12 @@ class UpstreamPool {
   /// Closes all, and everything that is put from now on.
   void Close();
 
+  // Thread-safe:
+
+  size_t size() const { return size_.load(std::memory_order_relaxed); }
+  /// Fibers it runs: one while it holds something.
+  size_t fibers() const { return sweeping_.load(std::memory_order_relaxed) ? 1 : 0; }
+
  private:
   struct Idle {
     std::unique_ptr<runtime::Socket> socket;
@@ -40,7 +47,9 @@ class UpstreamPool {
   void Sweep();
 
   std::unordered_map<std::string, std::vector<Idle>> idle_;  // oldest first
-  std::optional<runtime::Interrupter> sweeper_;
+  std::atomic<size_t> size_{0};                              // of all of idle_
+  std::atomic<bool> sweeping_{false};                        // a fiber does, or is about to
+  std::optional<runtime::Interrupter> sweeper_;              // while it does
   bool closed_ = false;
 };
 

@@ -105,6 +105,7 @@ class AttemptRun {
     WaitResult wait = answer_.stream->ReadHead(limit_.at, &answer_.head);
     if (wait.kind != WaitResult::kOk) return FailureOf(std::move(wait), limit_);
     x_.record.stamps.upstream_head = x_.clock.Now();
+    x_.record.phase = Phase::kHold;
     x_.record.attempts.back().http_status = answer_.head.status;
     if (x_.key != nullptr) x_.key->See(answer_.head);
     answer_.has_body = HasBody(x_.outbound, answer_.head.status);

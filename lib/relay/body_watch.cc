@@ -31,8 +31,9 @@ BodyKind KindOfBody(const ResponseHead& head) {
   return BodyKind::kOpaque;
 }
 
-BodyWatch::BodyWatch(BodyKind kind, dialect::Dialect dialect, Exchange& record, Observer& observer)
-    : dialect_(dialect), record_(record), observer_(observer) {
+BodyWatch::BodyWatch(BodyKind kind, dialect::Dialect dialect, PassRules rules, Exchange& record,
+                     Observer& observer)
+    : dialect_(dialect), rules_(rules), record_(record), observer_(observer) {
   if (kind == BodyKind::kEventStream) events_.emplace(dialect);
   if (kind == BodyKind::kJson) json_ = std::make_unique<std::string>();
 }
@@ -53,10 +54,17 @@ void BodyWatch::OnFrame(const sse::Frame& frame, Instant at) {
   const dialect::FrameView view = events_->reader.Read(frame);
   ended_ |= view.done;
   errored_ |= view.error;
-  const bool passed = !record_.valid_frames_only || view.valid;
+  const bool passed = rules_.Pass(view);
   told_ |= passed && (view.done || view.error);
-  if (!passed || frame.error_line) return;  // such a line may be the error, but is no event
+  // An error line may be the error, but is no event.
+  if (passed && !frame.error_line) TellFrame(frame, view, at);
+  if (view.usage_changed) {
+    record_.usage = events_->reader.usage();
+    observer_.OnUsage(record_, *record_.usage);
+  }
+}
 
+void BodyWatch::TellFrame(const sse::Frame& frame, const dialect::FrameView& view, Instant at) {
   Stamps& stamps = record_.stamps;
   const bool first_valid = view.valid && !stamps.first_frame.has_value();
   if (first_valid) stamps.first_frame = at;
@@ -76,12 +84,9 @@ void BodyWatch::OnFrame(const sse::Frame& frame, Instant at) {
   info.gap = at - last_frame_at_.value_or(stamps.accepted);
   info.valid = view.valid;
   info.first_valid = first_valid;
+  if (last_frame_at_.has_value()) record_.gaps.Add(info.gap);
   last_frame_at_ = at;
   observer_.OnFrame(record_, info);
-  if (view.usage_changed) {
-    record_.usage = events_->reader.usage();
-    observer_.OnUsage(record_, *record_.usage);
-  }
 }
 
 Cause BodyWatch::SeeEnd(Instant at) {

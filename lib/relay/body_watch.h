@@ -14,6 +14,7 @@
 #include "lib/exchange/exchange.h"
 #include "lib/exchange/message.h"
 #include "lib/exchange/observer.h"
+#include "lib/relay/pass_rules.h"
 #include "lib/sse/splitter.h"
 
 namespace sluice::relay {
@@ -29,11 +30,13 @@ BodyKind KindOfBody(const ResponseHead& head);
 inline constexpr size_t kMaxJsonCopy = size_t{4} << 20;
 
 /// Sees the body of a committed answer, each byte after it was written, and tells the observers
-/// what it means: of the frames, of those that passed. Confined to the exchange's fiber.
+/// what it means: of the frames, of those that passed; and of the usage, from the chunk that was
+/// hidden too. Confined to the exchange's fiber.
 class BodyWatch {
  public:
   /// `record` and `observer` must outlive it.
-  BodyWatch(BodyKind kind, dialect::Dialect dialect, Exchange& record, Observer& observer);
+  BodyWatch(BodyKind kind, dialect::Dialect dialect, PassRules rules, Exchange& record,
+            Observer& observer);
 
   /// `piece` was written at `at`.
   void See(absl::string_view piece, Instant at);
@@ -61,9 +64,11 @@ class BodyWatch {
   };
 
   void OnFrame(const sse::Frame& frame, Instant at);
+  void TellFrame(const sse::Frame& frame, const dialect::FrameView& view, Instant at);
   Cause EndOfJson();
 
   const dialect::Dialect dialect_;
+  const PassRules rules_;
   Exchange& record_;
   Observer& observer_;
   std::optional<EventStream> events_;

@@ -74,7 +74,7 @@ void AddUsage(const Exchange& record, Line& line) {
 }  // namespace
 
 void LogFinished(const Exchange& record) {
-  const ExchangeInfo& info = *record.info;
+  const ExchangeInfo& info = record.info();
   const CauseInfo& cause = InfoOf(*record.cause);
   const auto since_accepted = [&record](const std::optional<Instant>& stamp) {
     return stamp ? std::optional<Duration>(*stamp - record.stamps.accepted) : std::nullopt;

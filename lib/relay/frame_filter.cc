@@ -1,65 +1,82 @@
 #include "lib/relay/frame_filter.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace sluice::relay {
 
-FrameFilter::FrameFilter(Exchange& record) : record_(record) { record_.valid_frames_only = true; }
+FrameFilter::FrameFilter(PassRules rules, Exchange& record) : rules_(rules), record_(record) {
+  record_.valid_frames_only = rules_.only_valid_frames;
+}
 
 std::string FrameFilter::Take(absl::string_view piece) {
-  std::string passing;
-  const uint64_t piece_start = splitter_.offset();
-  splitter_.Feed(piece,
-                 [&](const sse::Frame& frame) { Pass(frame, piece, piece_start, &passing); });
-  Keep(piece, piece_start);
-  CountDropped();
-  return passing;
+  piece_ = piece;
+  piece_start_ = splitter_.offset();
+  splitter_.Feed(piece, [this](const sse::Frame& frame) { Judge(frame); });
+  const bool oversize = splitter_.offset() - splitter_.settled() > splitter_.max_block_bytes();
+  const uint64_t settled =
+      rules_.only_valid_frames ? splitter_.settled() : splitter_.fields_settled();
+  Decide(oversize ? splitter_.offset() : settled, /*pass=*/!rules_.only_valid_frames);
+  KeepUndecided();
+  return std::exchange(passing_, std::string());
 }
 
 std::string FrameFilter::Finish() {
-  std::string passing;
-  splitter_.Finish([&](const sse::Frame& frame) { Pass(frame, "", splitter_.offset(), &passing); });
-  CountDropped();
-  return passing;
-}
-
-void FrameFilter::Pass(const sse::Frame& frame, absl::string_view piece, uint64_t piece_start,
-                       std::string* passing) {
-  if (!reader_.Read(frame).valid) return;
-  for (const sse::Range& range : frame.ranges) {
-    if (range.start < piece_start) {
-      passing->append(kept_, range.start - kept_start_,
-                      std::min(range.end, piece_start) - range.start);
-    }
-    if (range.end > piece_start) {
-      const uint64_t start = std::max(range.start, piece_start);
-      passing->append(piece.data() + (start - piece_start), range.end - start);
-    }
-    if (range.start > passed_end_) ++stretches_;
-    passed_end_ = range.end;
-    passed_bytes_ += range.end - range.start;
-  }
-}
-
-void FrameFilter::Keep(absl::string_view piece, uint64_t piece_start) {
-  const uint64_t settled = splitter_.settled();
-  const uint64_t offset = splitter_.offset();
-  if (settled == offset || offset - settled > splitter_.max_block_bytes()) {
-    std::string().swap(kept_);  // too much for a frame: none of it will be asked for
-    return;
-  }
-  if (settled >= piece_start) {
-    kept_ = std::string(piece.substr(settled - piece_start));
+  piece_ = {};
+  piece_start_ = splitter_.offset();
+  splitter_.Finish([this](const sse::Frame& frame) { Judge(frame); });
+  if (rules_.only_valid_frames) {
+    Decide(splitter_.offset(), /*pass=*/false);
   } else {
-    kept_.erase(0, settled - kept_start_);
-    kept_.append(piece.data(), piece.size());
+    const std::optional<std::string> tail = splitter_.tail();
+    sse::Frame cut_off;
+    if (tail.has_value()) cut_off.data = *tail;
+    Decide(splitter_.fields_settled(), /*pass=*/true);
+    Decide(splitter_.offset(), rules_.Pass(reader_.Read(cut_off)));
   }
-  kept_start_ = settled;
+  return std::exchange(passing_, std::string());
 }
 
-void FrameFilter::CountDropped() {
-  record_.dropped_bytes = splitter_.offset() - passed_bytes_;
-  record_.dropped_stretches = stretches_ + (splitter_.offset() > passed_end_ ? 1 : 0);
+void FrameFilter::Judge(const sse::Frame& frame) {
+  const bool passes = rules_.Pass(reader_.Read(frame));
+  if (rules_.only_valid_frames && passes) {
+    for (const sse::Range& range : frame.ranges) {
+      Decide(range.start, /*pass=*/false);
+      Decide(range.end, /*pass=*/true);
+    }
+  } else if (!rules_.only_valid_frames && !passes) {
+    Decide(frame.fields_start, /*pass=*/true);
+    Decide(frame.end, /*pass=*/false);
+  }
+}
+
+void FrameFilter::Decide(uint64_t end, bool pass) {
+  if (end <= decided_) return;
+  if (pass) {
+    if (decided_ < piece_start_) {
+      passing_.append(kept_, decided_ - kept_start_, std::min(end, piece_start_) - decided_);
+    }
+    if (end > piece_start_) {
+      const uint64_t start = std::max(decided_, piece_start_);
+      passing_.append(piece_.data() + (start - piece_start_), end - start);
+    }
+  } else {
+    record_.dropped_bytes += end - decided_;
+    if (!dropping_) ++record_.dropped_stretches;
+  }
+  dropping_ = !pass;
+  decided_ = end;
+}
+
+void FrameFilter::KeepUndecided() {
+  if (decided_ >= piece_start_) {
+    kept_ = std::string(piece_.substr(decided_ - piece_start_));  // gives memory back
+  } else {
+    kept_.erase(0, decided_ - kept_start_);
+    kept_.append(piece_.data(), piece_.size());
+  }
+  kept_start_ = decided_;
 }
 
 }  // namespace sluice::relay

@@ -7,71 +7,93 @@
 #include "lib/relay/finished_line.h"
 
 namespace sluice::relay {
-LiveExchange::LiveExchange(const Clock& clock, Observer& observer, const Cancellation& cancellation,
-                           std::atomic<int>& in_flight, Instant accepted)
-    : clock_(clock), observer_(observer), cancellation_(cancellation), in_flight_(in_flight) {
-  record_.stamps.accepted = accepted;
+namespace {
+
+/// What a detail may quote of an upstream: thousands of records are kept.
+constexpr size_t kMaxDetailBytes = 1024;
+
+}  // namespace
+
+LiveExchange::LiveExchange(const Clock& clock, Observer& observer, ExchangeRegistry& registry,
+                           Cancellation& cancellation, std::atomic<int>& in_flight,
+                           Instant accepted)
+    : clock_(clock),
+      observer_(observer),
+      registry_(registry),
+      cancellation_(cancellation),
+      in_flight_(in_flight),
+      record_(std::make_shared<Exchange>()) {
+  record_->stamps.accepted = accepted;
   in_flight_.fetch_add(1, std::memory_order_relaxed);
 }
 
 LiveExchange::~LiveExchange() { Finish(LossCause()); }
 
 void LiveExchange::Start(ExchangeInfo info) {
-  record_.info = std::make_shared<const ExchangeInfo>(std::move(info));
-  observer_.OnStarted(record_);
+  record_->subject = std::make_shared<const Subject>(
+      Subject{.exchange = std::make_shared<const ExchangeInfo>(std::move(info))});
+  registry_.Enter(record_, cancellation_);
+  observer_.OnStarted(*record_);
 }
 
 void LiveExchange::BeginAttempt(std::string endpoint, absl::string_view key_id) {
-  Stamps& stamps = record_.stamps;
+  Stamps& stamps = record_->stamps;
   stamps.upstream_connected = stamps.upstream_head = stamps.upstream_first_byte = std::nullopt;
+  record_->phase = Phase::kAttempt;
   Attempt attempt;
-  attempt.index = static_cast<int>(record_.attempts.size());
+  attempt.index = static_cast<int>(record_->attempts.size());
   attempt.endpoint = std::move(endpoint);
   attempt.key_id = std::string(key_id);
   attempt.started = clock_.Now();
-  record_.attempts.push_back(std::move(attempt));
-  observer_.OnAttempt(record_, record_.attempts.back());
+  record_->subject = std::make_shared<const Subject>(Subject{.exchange = record_->subject->exchange,
+                                                             .endpoint = attempt.endpoint,
+                                                             .key_id = attempt.key_id,
+                                                             .attempt = attempt.index + 1});
+  record_->attempts.push_back(std::move(attempt));
+  observer_.OnAttempt(*record_, record_->attempts.back());
 }
 
 void LiveExchange::UpstreamClosed() {
-  if (record_.cancel_latency.has_value()) return;
+  if (finished() || record_->cancel_latency.has_value()) return;
   if (const std::optional<Instant> fired_at = cancellation_.fired_at()) {
-    record_.cancel_latency = clock_.Now() - *fired_at;
+    record_->cancel_latency = clock_.Now() - *fired_at;
   }
 }
 
 void LiveExchange::FailAttempt(const AttemptFailure& failure) {
   UpstreamClosed();
-  Attempt& attempt = record_.attempts.back();
+  Attempt& attempt = record_->attempts.back();
   attempt.ended = clock_.Now();
   attempt.failure = failure.cause;
   attempt.http_status = failure.status;
-  attempt.detail = failure.detail;
-  observer_.OnAttemptFailed(record_, attempt);
+  attempt.detail = failure.detail.substr(0, kMaxDetailBytes);
+  observer_.OnAttemptFailed(*record_, attempt);
 }
 
 void LiveExchange::Commit(int http_status) {
-  record_.http_status = http_status;
-  record_.stamps.first_byte = clock_.Now();
-  observer_.OnFirstByte(record_);
+  record_->phase = Phase::kRelay;
+  record_->http_status = http_status;
+  record_->stamps.first_byte = clock_.Now();
+  observer_.OnFirstByte(*record_);
 }
 
 void LiveExchange::Finish(Cause cause, absl::string_view detail) {
-  if (record_.cause.has_value()) return;
-  record_.cause = cause;
+  if (finished()) return;
+  record_->cause = cause;
   const bool cancelled = cancellation_.cause() == cause;
-  record_.detail = detail.empty() && cancelled ? cancellation_.detail() : std::string(detail);
-  record_.stamps.done = clock_.Now();
-  if (!record_.attempts.empty() && !record_.attempts.back().ended.has_value()) {
-    record_.attempts.back().ended = record_.stamps.done;
+  record_->detail = detail.empty() && cancelled ? cancellation_.detail()
+                                                : std::string(detail.substr(0, kMaxDetailBytes));
+  record_->stamps.done = clock_.Now();
+  if (!record_->attempts.empty() && !record_->attempts.back().ended.has_value()) {
+    record_->attempts.back().ended = record_->stamps.done;
   }
-  if (record_.usage.has_value()) {
-    record_.provenance = cause == Cause::kCompleted ? Provenance::kReported : Provenance::kPartial;
+  if (record_->usage.has_value()) {
+    record_->provenance = cause == Cause::kCompleted ? Provenance::kReported : Provenance::kPartial;
   }
   in_flight_.fetch_sub(1, std::memory_order_relaxed);
-  if (cause == Cause::kCompleted) observer_.OnDone(record_);
-  observer_.OnFinished(record_);
-  LogFinished(record_);
+  if (cause == Cause::kCompleted) observer_.OnDone(*record_);
+  observer_.OnFinished(*record_);
+  LogFinished(*record_);
 }
 
 }  // namespace sluice::relay

@@ -2,6 +2,7 @@
 #define SLUICE_LIB_RELAY_LIVE_EXCHANGE_H_
 
 #include <atomic>
+#include <memory>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -10,6 +11,7 @@
 #include "lib/exchange/cancellation.h"
 #include "lib/exchange/exchange.h"
 #include "lib/exchange/observer.h"
+#include "lib/exchange/registry.h"
 #include "lib/relay/attempt.h"
 
 namespace sluice::relay {
@@ -18,9 +20,9 @@ namespace sluice::relay {
 /// finishes exactly once. What it is given must outlive it. Confined to the exchange's fiber.
 class LiveExchange {
  public:
-  /// Counts the exchange in `in_flight` until it finishes.
-  LiveExchange(const Clock& clock, Observer& observer, const Cancellation& cancellation,
-               std::atomic<int>& in_flight, Instant accepted);
+  /// Counts the exchange in `in_flight` until it finishes. `registry` is among the observers.
+  LiveExchange(const Clock& clock, Observer& observer, ExchangeRegistry& registry,
+               Cancellation& cancellation, std::atomic<int>& in_flight, Instant accepted);
   /// Finishes an exchange that nobody finished, as lost.
   ~LiveExchange();
   LiveExchange(const LiveExchange&) = delete;
@@ -46,16 +48,18 @@ class LiveExchange {
 
   bool cancelled() const { return cancellation_.cause().has_value(); }
 
-  Exchange& record() { return record_; }
+  Exchange& record() { return *record_; }
+  bool finished() const { return record_->cause.has_value(); }
   Observer& observer() { return observer_; }
   const Clock& clock() const { return clock_; }
 
  private:
   const Clock& clock_;
   Observer& observer_;
-  const Cancellation& cancellation_;
+  ExchangeRegistry& registry_;
+  Cancellation& cancellation_;
   std::atomic<int>& in_flight_;
-  Exchange record_;
+  const std::shared_ptr<Exchange> record_;
 };
 
 }  // namespace sluice::relay

@@ -15,6 +15,7 @@
 #include "lib/relay/headers.h"
 #include "lib/relay/limit.h"
 #include "lib/relay/live_exchange.h"
+#include "lib/relay/pass_rules.h"
 #include "lib/relay/ready_answer.h"
 #include "lib/relay/upstream_answer.h"
 #include "lib/upstream/pair.h"
@@ -43,6 +44,7 @@ struct Intake {
   dialect::Dialect dialect = dialect::Dialect::kNone;
   std::shared_ptr<const config::Snapshot> snapshot;
   const config::Pool* pool = nullptr;  // set by Route
+  bool usage_is_ours = false;          // the gateway asked for it, the client did not
 };
 
 Intake Accept(const ProxyDeps& deps, Request request) {
@@ -96,6 +98,15 @@ std::optional<Refusal> Route(Intake& intake) {
   return std::nullopt;
 }
 
+/// As the pool's `ask_usage` says.
+void AskForUsage(Intake& intake) {
+  if (!intake.pool->ask_usage || !intake.info.stream) return;
+  std::optional<std::string> asking = dialect::AskForUsage(intake.dialect, intake.request.body);
+  if (!asking.has_value()) return;
+  intake.request.body = *std::move(asking);
+  intake.usage_is_ours = true;
+}
+
 std::unique_ptr<Answer> AnswerError(std::unique_ptr<LiveExchange> exchange, const Intake& intake,
                                     Cause cause, absl::string_view message,
                                     absl::string_view detail) {
@@ -115,9 +126,10 @@ std::unique_ptr<Answer> AnswerExhausted(std::unique_ptr<LiveExchange> exchange,
                                         const std::optional<AttemptFailure>& last,
                                         std::optional<WholeAnswer> kept) {
   if (!last.has_value()) {
-    return AnswerError(
-        std::move(exchange), intake, Cause::kNoCapacity, "",
-        intake.pool->endpoints.empty() ? "the pool is empty" : "no key of the pool is usable now");
+    return AnswerError(std::move(exchange), intake, Cause::kNoCapacity, "",
+                       intake.pool->endpoints.empty()
+                           ? "the pool is empty"
+                           : "no endpoint of the pool is taking requests, or no key is usable now");
   }
   if (kept.has_value() && !exchange->cancelled()) {
     return std::make_unique<ReadyAnswer>(std::move(exchange), *std::move(kept), last->detail,
@@ -136,7 +148,7 @@ std::unique_ptr<Answer> AttemptAndHold(const ProxyDeps& deps, const Cancellation
                                        const Intake& intake) {
   const config::Pool& pool = *intake.pool;
   OutboundRequest outbound =
-      PrepareOutbound(intake.request, exchange->record().info->request_id, pool.credentials);
+      PrepareOutbound(intake.request, exchange->record().info().request_id, pool.credentials);
   const Limit hold_budget = {DeadlineAfter(deps.clock.Now(), pool.timeouts.hold_budget),
                              Cause::kHoldBudgetSpent};
   upstream::Tried tried;
@@ -152,7 +164,8 @@ std::unique_ptr<Answer> AttemptAndHold(const ProxyDeps& deps, const Cancellation
     const auto others_remain = [&](upstream::Spent spent) {
       upstream::Tried then = tried;
       then.Add(endpoint.id, pair->key_id(), spent);
-      return remaining > 1 && upstream::PairRemains(deps.keys, *intake.snapshot, pool, then);
+      return remaining > 1 &&
+             upstream::PairRemains(deps.endpoints, deps.keys, *intake.snapshot, pool, then);
     };
     AttemptOutcome outcome = RunAttempt({.clock = deps.clock,
                                          .cancellation = cancellation,
@@ -166,12 +179,14 @@ std::unique_ptr<Answer> AttemptAndHold(const ProxyDeps& deps, const Cancellation
                                          .record = exchange->record()},
                                         endpoint.uri);
     if (auto* held = std::get_if<HeldAnswer>(&outcome)) {
+      const PassRules rules = {pool.relay == config::RelayMode::kValidFrames, intake.usage_is_ours};
       return std::make_unique<UpstreamAnswer>(std::move(exchange), intake.snapshot, pool,
-                                              std::move(pair->lease), intake.dialect,
+                                              std::move(pair->lease), intake.dialect, rules,
                                               std::move(*held));
     }
     last = std::get<AttemptFailure>(std::move(outcome));
     exchange->FailAttempt(*last);
+    pair->lease.CountFailure();
     tried.Add(endpoint.id, pair->key_id(), last->spent);
     if (last->answer.has_value()) kept = std::move(last->answer);
     if (!MayRetry(last->retry, pool.retry)) break;
@@ -185,12 +200,13 @@ Proxy::Proxy(const ProxyDeps& deps) : deps_(deps) {}
 
 std::unique_ptr<Answer> Proxy::Serve(Request request, Instant accepted,
                                      Cancellation& cancellation) {
-  auto exchange = std::make_unique<LiveExchange>(deps_.clock, deps_.observer, cancellation,
-                                                 in_flight_, accepted);
+  auto exchange = std::make_unique<LiveExchange>(deps_.clock, deps_.observer, deps_.registry,
+                                                 cancellation, in_flight_, accepted);
   Intake intake = Accept(deps_, std::move(request));
   std::optional<Refusal> refusal = Authenticate(intake);
   if (!refusal) refusal = Admit(intake, in_flight());
   if (!refusal) refusal = Route(intake);
+  if (!refusal) AskForUsage(intake);
   exchange->Start(std::move(intake.info));
   if (refusal) {
     return AnswerError(std::move(exchange), intake, refusal->cause, refusal->message, "");
@@ -201,8 +217,8 @@ std::unique_ptr<Answer> Proxy::Serve(Request request, Instant accepted,
 std::unique_ptr<Answer> Proxy::Refuse(Cause cause, absl::string_view message,
                                       absl::string_view client_address, Instant accepted,
                                       Cancellation& cancellation) {
-  auto exchange = std::make_unique<LiveExchange>(deps_.clock, deps_.observer, cancellation,
-                                                 in_flight_, accepted);
+  auto exchange = std::make_unique<LiveExchange>(deps_.clock, deps_.observer, deps_.registry,
+                                                 cancellation, in_flight_, accepted);
   Request request;
   request.client_address = std::string(client_address);
   Intake intake = Accept(deps_, std::move(request));

@@ -11,6 +11,7 @@
 #include "lib/exchange/cancellation.h"
 #include "lib/exchange/message.h"
 #include "lib/exchange/observer.h"
+#include "lib/exchange/registry.h"
 #include "lib/exchange/seams.h"
 #include "lib/upstream/endpoint_table.h"
 #include "lib/upstream/key_ring.h"
@@ -24,6 +25,7 @@ struct ProxyDeps {
   upstream::KeyRing& keys;
   Transport& transport;
   Observer& observer;
+  ExchangeRegistry& registry;  // among what `observer` calls
 };
 
 /// The life of an exchange: authenticate, admit, route, attempt and hold happen in Serve; commit,

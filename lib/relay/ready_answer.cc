@@ -22,8 +22,8 @@ ReadyAnswer::ReadyAnswer(std::unique_ptr<LiveExchange> exchange, WholeAnswer ans
       answer_(std::move(answer)),
       detail_(detail),
       stall_limit_(stall_limit),
-      body_(exchange_->record().info->method == "HEAD" ? Body::kNone : Body::kSized) {
-  PrepareAnswerHead(exchange_->record().info->request_id, answer_.head);
+      body_(exchange_->record().info().method == "HEAD" ? Body::kNone : Body::kSized) {
+  PrepareAnswerHead(exchange_->record().info().request_id, answer_.head);
   answer_.head.headers.Set("Content-Length", absl::StrCat(answer_.body.size()));
 }
 

@@ -27,25 +27,25 @@ Answer::Body BodyOf(const HeldAnswer& held) {
 UpstreamAnswer::UpstreamAnswer(std::unique_ptr<LiveExchange> exchange,
                                std::shared_ptr<const config::Snapshot> snapshot,
                                const config::Pool& pool, upstream::Lease lease,
-                               dialect::Dialect dialect, HeldAnswer held)
+                               dialect::Dialect dialect, PassRules rules, HeldAnswer held)
     : body_(BodyOf(held)),
       exchange_(std::move(exchange)),
       snapshot_(std::move(snapshot)),
       pool_(pool),
       lease_(std::move(lease)),
       stream_(std::move(held.stream)),
-      watch_(held.kind, dialect, exchange_->record(), exchange_->observer()),
+      watch_(held.kind, dialect, rules, exchange_->record(), exchange_->observer()),
       uncommitted_(std::make_unique<Uncommitted>(
           Uncommitted{std::move(held.head), std::move(held.held), held.ended})),
       first_frame_(held.first_frame),
       standing_(held.standing),
       dialect_(dialect) {
-  if (pool_.relay == config::RelayMode::kValidFrames && watch_.is_event_stream()) {
-    filter_ = std::make_unique<FrameFilter>(exchange_->record());
+  if (!rules.PassAll() && watch_.is_event_stream()) {
+    filter_ = std::make_unique<FrameFilter>(rules, exchange_->record());
     written_ = std::make_unique<Digest>();
   }
   ResponseHead& head = uncommitted_->head;
-  PrepareAnswerHead(exchange_->record().info->request_id, head);
+  PrepareAnswerHead(exchange_->record().info().request_id, head);
   if (body_ == Body::kOpen) head.headers.Remove("Content-Length");
 }
 
@@ -99,7 +99,7 @@ bool UpstreamAnswer::Pass(absl::string_view piece, ClientSink& sink) {
     record.largest_gap = gap;
     record.largest_gap_by_client = passed_at - read_at > read_at - last_passed_at_;
   }
-  last_passed_at_ = passed_at;
+  record.last_piece_at = last_passed_at_ = passed_at;
   watch_.See(piece, passed_at);
   return true;
 }
@@ -150,15 +150,17 @@ Answer::Step UpstreamAnswer::Break(ClientSink& sink, Cause cause, absl::string_v
     return Step::kAbort;
   }
   if (watch_.errored()) cause = Cause::kUpstreamErrorFrame;
+  std::string ending = filter_ ? filter_->Finish() : "";
   if (!watch_.told()) {
-    const bool inside_event = filter_ == nullptr && watch_.inside_event();
-    const std::string ending = absl::StrCat(
-        inside_event ? "\n\n" : "", dialect::ErrorEvent(dialect_, cause, InfoOf(cause).message));
-    if (sink.Write(ending, pool_.timeouts.client_stall) == ClientSink::Result::kOk) {
-      exchange_->record().bytes_to_client += ending.size();
-      if (written_ == nullptr) written_ = std::make_unique<Digest>(read_);
-      written_->Update(ending);
-    }
+    const bool inside_event = filter_ ? filter_->inside_event() : watch_.inside_event();
+    absl::StrAppend(&ending, inside_event ? "\n\n" : "",
+                    dialect::ErrorEvent(dialect_, cause, InfoOf(cause).message));
+  }
+  if (!ending.empty() &&
+      sink.Write(ending, pool_.timeouts.client_stall) == ClientSink::Result::kOk) {
+    exchange_->record().bytes_to_client += ending.size();
+    if (written_ == nullptr) written_ = std::make_unique<Digest>(read_);
+    written_->Update(ending);
   }
   Finish(cause, detail);
   return Step::kEnd;
@@ -170,6 +172,7 @@ void UpstreamAnswer::CloseUpstream() {
 }
 
 void UpstreamAnswer::Finish(Cause cause, absl::string_view detail) {
+  if (exchange_->finished()) return;
   CloseUpstream();
   lease_.Release();
   if (exchange_->record().stamps.first_byte.has_value()) {

@@ -15,6 +15,7 @@
 #include "lib/relay/frame_filter.h"
 #include "lib/relay/limit.h"
 #include "lib/relay/live_exchange.h"
+#include "lib/relay/pass_rules.h"
 #include "lib/relay/proxy.h"
 #include "lib/upstream/endpoint_table.h"
 
@@ -23,10 +24,11 @@ namespace sluice::relay {
 /// An upstream's answer from the commit to the finish.
 class UpstreamAnswer final : public Answer {
  public:
-  /// `snapshot` is the configuration that `pool` and `lease` belong to.
+  /// `snapshot` is the configuration that `pool` and `lease` belong to; `rules` are for an event
+  /// stream.
   UpstreamAnswer(std::unique_ptr<LiveExchange> exchange,
                  std::shared_ptr<const config::Snapshot> snapshot, const config::Pool& pool,
-                 upstream::Lease lease, dialect::Dialect dialect, HeldAnswer held);
+                 upstream::Lease lease, dialect::Dialect dialect, PassRules rules, HeldAnswer held);
   ~UpstreamAnswer() override;
 
   Body body() const override { return body_; }
@@ -64,7 +66,7 @@ class UpstreamAnswer final : public Answer {
   const config::Pool& pool_;
   upstream::Lease lease_;
   std::unique_ptr<UpstreamStream> stream_;
-  std::unique_ptr<FrameFilter> filter_;  // only under `relay: VALID_FRAMES`
+  std::unique_ptr<FrameFilter> filter_;  // null: all passes
   BodyWatch watch_;
   std::unique_ptr<Uncommitted> uncommitted_;
   Digest read_;                      // of what came

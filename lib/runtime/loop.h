@@ -47,6 +47,8 @@ class Loop {
   void Post(std::function<void()> task);
   /// Fibers that have not ended.
   size_t fibers() const { return live_fibers_.load(std::memory_order_relaxed); }
+  /// Sockets on it. Thread-safe.
+  size_t sockets() const { return sockets_.load(std::memory_order_relaxed); }
 
   // On the loop's thread only:
 
@@ -95,6 +97,7 @@ class Loop {
   std::vector<Fiber*> idle_;
   std::vector<std::unique_ptr<Fiber>> all_fibers_;
   std::atomic<size_t> live_fibers_{0};
+  std::atomic<size_t> sockets_{0};
   std::vector<std::pair<Instant, Fiber*>> timers_;  // min-heap; holds stale entries, see Arm()
 
   Mutex posted_mutex_;

@@ -15,9 +15,13 @@ namespace sluice::runtime {
 Socket::Socket(int fd) : fd_(fd), loop_(*Loop::Current()) {
   // Nothing would wake who waits for it: let it look broken, which ends its use.
   if (!loop_.Watch(fd_, this)) hung_up_ = true;
+  loop_.sockets_.fetch_add(1, std::memory_order_relaxed);
 }
 
-Socket::~Socket() { ::close(fd_); }
+Socket::~Socket() {
+  ::close(fd_);
+  loop_.sockets_.fetch_sub(1, std::memory_order_relaxed);
+}
 
 ssize_t Socket::Read(char* buffer, size_t size) {
   ssize_t got;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
@@ -223,7 +224,7 @@ void Splitter::EndLine(absl::string_view text, size_t length, bool borrow, uint6
     ++comments_;
     return;
   }
-  block_->has_fields = true;
+  if (!std::exchange(block_->has_fields, true)) block_->fields_start = start;
   if (line.field == Field::kUnknown || line.field == Field::kError) CutRange(start, end);
   if (line.field == Field::kUnknown || line.field == Field::kWithoutEffect) return;
 
@@ -266,6 +267,7 @@ void Splitter::EndBlock(uint64_t end, OnFrame on_frame) {
   Frame frame;
   frame.start = block_->start;
   frame.end = end;
+  frame.fields_start = block_->fields_start;
   if (!block_->error.get().empty()) {
     frame.data = block_->error.get();
     frame.error_line = true;

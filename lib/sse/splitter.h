@@ -27,7 +27,8 @@ struct Frame {
   absl::string_view data;   // data lines joined by LF; raw bytes. Empty when `oversize`
   uint64_t start = 0;       // the block from its first line to its blank line, [start, end)
   uint64_t end = 0;
-  bool oversize = false;    // larger than `max_frame_bytes`: counted, not kept
+  uint64_t fields_start = 0;  // of the first line that is no comment
+  bool oversize = false;      // larger than `max_frame_bytes`: counted, not kept
   bool error_line = false;  // a bare `error: {...}` line, by the standard no event; `data` is {...}
   /// The block without its lines of unknown fields: what `relay: VALID_FRAMES` passes of a valid
   /// frame. None when `oversize` and for an error line.
@@ -73,6 +74,11 @@ class Splitter {
   uint64_t offset() const { return offset_; }  // bytes fed so far
   /// Between calls of Feed: no frame to come has bytes before this.
   uint64_t settled() const { return kept_block_ != nullptr ? kept_block_->start : line_start_; }
+  /// Between calls of Feed: as settled, of the frames' fields.
+  uint64_t fields_settled() const {
+    return kept_block_ != nullptr && kept_block_->has_fields ? kept_block_->fields_start
+                                                             : line_start_;
+  }
   size_t max_block_bytes() const { return max_block_bytes_; }
   uint64_t comments() const { return comments_; }  // finished comment lines so far
 
@@ -97,7 +103,8 @@ class Splitter {
   struct Block {
     uint64_t start = 0;
     bool open = false;
-    bool has_fields = false;  // any line but comments
+    bool has_fields = false;    // any line but comments
+    uint64_t fields_start = 0;  // of the first, if it has any
     bool has_data = false;
     bool oversize = false;
     Text data;

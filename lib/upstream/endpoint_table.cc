@@ -7,6 +7,17 @@
 #include "lib/upstream/picker.h"
 
 namespace sluice::upstream {
+namespace {
+
+EndpointTable::Reading ReadingOf(const EndpointState& state) {
+  return {.name = state.name,
+          .in_flight = state.in_flight.load(std::memory_order_relaxed),
+          .attempts = state.attempts.load(std::memory_order_relaxed),
+          .failed_attempts = state.failed_attempts.load(std::memory_order_relaxed),
+          .draining = state.draining.load(std::memory_order_relaxed)};
+}
+
+}  // namespace
 
 std::string EndpointName(const config::Pool& pool, const config::Endpoint& endpoint) {
   return absl::StrCat("pools/", pool.id, "/endpoints/", endpoint.id);
@@ -15,6 +26,7 @@ std::string EndpointName(const config::Pool& pool, const config::Endpoint& endpo
 Lease::Lease(std::shared_ptr<EndpointState> state, const config::Endpoint& endpoint)
     : state_(std::move(state)), endpoint_(&endpoint) {
   state_->in_flight.fetch_add(1, std::memory_order_relaxed);
+  state_->attempts.fetch_add(1, std::memory_order_relaxed);
 }
 
 Lease& Lease::operator=(Lease&& other) noexcept {
@@ -36,21 +48,50 @@ std::optional<Lease> EndpointTable::Acquire(
     const config::Pool& pool, absl::FunctionRef<bool(const config::Endpoint&)> eligible) {
   MutexLock lock(&mutex_);
   uint64_t& turn = turns_[pool.id];
-  const std::optional<size_t> picked = PickRoundRobin(
-      turn, pool.endpoints.size(), [&](size_t i) { return eligible(pool.endpoints[i]); });
+  const std::optional<size_t> picked = PickRoundRobin(turn, pool.endpoints.size(), [&](size_t i) {
+    const config::Endpoint& endpoint = pool.endpoints[i];
+    return eligible(endpoint) && !IsDraining(EndpointName(pool, endpoint));
+  });
   if (!picked.has_value()) return std::nullopt;
   turn = *picked + 1;
   const config::Endpoint& endpoint = pool.endpoints[*picked];
-  const std::string name = EndpointName(pool, endpoint);
-  std::shared_ptr<EndpointState>& state = states_[name];
-  if (state == nullptr) state = std::make_shared<EndpointState>(name);
-  return Lease(state, endpoint);
+  return Lease(StateOf(EndpointName(pool, endpoint)), endpoint);
 }
 
-int EndpointTable::InFlight(absl::string_view name) const {
+bool EndpointTable::Takes(const config::Pool& pool, const config::Endpoint& endpoint) const {
+  MutexLock lock(&mutex_);
+  return !IsDraining(EndpointName(pool, endpoint));
+}
+
+bool EndpointTable::SetDraining(absl::string_view name, bool draining) {
+  MutexLock lock(&mutex_);
+  return StateOf(name)->draining.exchange(draining, std::memory_order_relaxed) != draining;
+}
+
+EndpointTable::Reading EndpointTable::Read(absl::string_view name) const {
   MutexLock lock(&mutex_);
   const auto found = states_.find(name);
-  return found == states_.end() ? 0 : found->second->in_flight.load(std::memory_order_relaxed);
+  return found == states_.end() ? Reading{.name = std::string(name)} : ReadingOf(*found->second);
+}
+
+std::vector<EndpointTable::Reading> EndpointTable::ReadAll() const {
+  std::vector<Reading> readings;
+  MutexLock lock(&mutex_);
+  for (const auto& [name, state] : states_) readings.push_back(ReadingOf(*state));
+  return readings;
+}
+
+bool EndpointTable::IsDraining(absl::string_view name) const {
+  const auto found = states_.find(name);
+  return found != states_.end() && found->second->draining.load(std::memory_order_relaxed);
+}
+
+const std::shared_ptr<EndpointState>& EndpointTable::StateOf(absl::string_view name) {
+  auto found = states_.find(name);
+  if (found == states_.end()) {
+    found = states_.emplace(name, std::make_shared<EndpointState>(std::string(name))).first;
+  }
+  return found->second;
 }
 
 }  // namespace sluice::upstream

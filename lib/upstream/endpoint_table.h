@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
@@ -25,6 +26,9 @@ struct EndpointState {
   explicit EndpointState(std::string endpoint_name) : name(std::move(endpoint_name)) {}
   const std::string name;
   std::atomic<int> in_flight{0};
+  std::atomic<int64_t> attempts{0};
+  std::atomic<int64_t> failed_attempts{0};
+  std::atomic<bool> draining{false};
 };
 
 /// The right to use one endpoint, counted as in flight from Acquire until it is destroyed or
@@ -36,6 +40,9 @@ class Lease {
   ~Lease() { Release(); }
   Lease(Lease&& other) noexcept = default;
   Lease& operator=(Lease&& other) noexcept;
+
+  /// The attempt it was for came to nothing.
+  void CountFailure() { state_->failed_attempts.fetch_add(1, std::memory_order_relaxed); }
 
   /// Ends the lease early; the name and address stay readable until the lease is moved from.
   void Release();
@@ -50,14 +57,35 @@ class Lease {
 /// The runtime state of all endpoints, by name. Thread-safe.
 class EndpointTable {
  public:
-  /// Leases the next endpoint of `pool`, in turn, that is eligible; nothing when there is none.
+  /// Leases the next endpoint of `pool`, in turn, that is eligible and not draining; nothing when
+  /// there is none.
   std::optional<Lease> Acquire(const config::Pool& pool,
                                absl::FunctionRef<bool(const config::Endpoint&)> eligible);
 
-  /// Leases held on the endpoint of that name; 0 for one that was never used.
-  int InFlight(absl::string_view name) const;
+  /// Whether Acquire leases it, if it is eligible.
+  bool Takes(const config::Pool& pool, const config::Endpoint& endpoint) const;
+
+  /// A draining endpoint is leased no more; the leases it has go on. Returns whether that changed
+  /// anything.
+  bool SetDraining(absl::string_view name, bool draining);
+
+  struct Reading {
+    std::string name;
+    int in_flight = 0;  // leases held
+    int64_t attempts = 0;
+    int64_t failed_attempts = 0;
+    bool draining = false;
+  };
+  /// One endpoint; zeros for one that was never used.
+  Reading Read(absl::string_view name) const;
+  /// All that were ever used or drained, by name.
+  std::vector<Reading> ReadAll() const;
 
  private:
+  const std::shared_ptr<EndpointState>& StateOf(absl::string_view name)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool IsDraining(absl::string_view name) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   mutable Mutex mutex_;
   std::map<std::string, std::shared_ptr<EndpointState>, std::less<>> states_
       ABSL_GUARDED_BY(mutex_);

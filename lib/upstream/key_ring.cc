@@ -45,7 +45,12 @@ std::optional<KeyUse> KeyRing::Take(const config::Snapshot& snapshot, const conf
       });
   if (!picked.has_value()) return std::nullopt;
   turn = *picked + 1;
-  return KeyUse(*this, snapshot, pool, pool.keys[*picked]);
+  const config::Key& key = pool.keys[*picked];
+  const auto found = states_.find(NameOf(pool, key));
+  if (found != states_.end() && found->second.told != KeyStateChanged::State::kActive) {
+    Tell(pool, key, KeyStateChanged::State::kActive, found->second);
+  }
+  return KeyUse(*this, snapshot, pool, key);
 }
 
 bool KeyRing::Has(const config::Snapshot& snapshot, const config::Pool& pool,
@@ -68,11 +73,15 @@ void KeyRing::See(const config::Snapshot& snapshot, const config::Pool& pool,
       if (state.refused_in < snapshot.generation()) {
         Log(LogLevel::kWarning, "upstream key refused: out of use until the configuration changes",
             {{"pool", pool.id}, {"key", key.id}, {"status", answer.status}});
+        Tell(pool, key, KeyStateChanged::State::kRefused, state);
       }
       state.refused_in = std::max(state.refused_in, snapshot.generation());
       break;
     case 429:
-      Rest(state, answer.headers.Find("Retry-After"));
+      if (Rest(state, answer.headers.Find("Retry-After")) &&
+          state.told != KeyStateChanged::State::kRefused) {
+        Tell(pool, key, KeyStateChanged::State::kResting, state);
+      }
       break;
     default:
       if (answer.status < 300) state.backoff = Duration(0);
@@ -80,17 +89,29 @@ void KeyRing::See(const config::Snapshot& snapshot, const config::Pool& pool,
   }
 }
 
-void KeyRing::Rest(State& state, const std::string* retry_after) const {
+bool KeyRing::Rest(State& state, const std::string* retry_after) const {
   const Instant now = clock_.Now();
+  const Instant before = state.rests_until;
   if (retry_after != nullptr) {
     if (const auto asked = ParseRetryAfter(*retry_after, clock_.WallNow())) {
-      state.rests_until = std::max(state.rests_until, now + *asked);
-      return;
+      state.rests_until = std::max(before, now + *asked);
+      return state.rests_until > std::max(before, now);
     }
   }
-  if (now < state.rests_until) return;  // one of several refused together: the same overload
+  if (now < before) return false;  // one of several refused together: the same overload
   state.backoff = std::clamp(2 * state.backoff, kFirstBackoff, kLongestBackoff);
   state.rests_until = now + state.backoff;
+  return true;
+}
+
+void KeyRing::Tell(const config::Pool& pool, const config::Key& key, KeyStateChanged::State now,
+                   State& state) {
+  state.told = now;
+  KeyStateChanged change{.pool = pool.id, .key_id = key.id, .state = now};
+  if (now == KeyStateChanged::State::kResting) {
+    change.until = clock_.WallNow() + absl::FromChrono(state.rests_until - clock_.Now());
+  }
+  on_change_(std::move(change));
 }
 
 bool KeyRing::IsUsable(const config::Snapshot& snapshot, const config::Pool& pool,

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
@@ -16,6 +17,7 @@
 #include "lib/config/config.h"
 #include "lib/config/snapshot.h"
 #include "lib/exchange/message.h"
+#include "lib/exchange/state_changes.h"
 
 namespace sluice::upstream {
 
@@ -44,12 +46,17 @@ class KeyUse {
 /// Which keys can be used now: one that was refused (401, 402, 403) not before the next change of
 /// the configuration, one over its limit (429) after the answer's `Retry-After`, else after a
 /// backoff of 1 s that doubles up to 60 s until an answer is a success. Knows ids, no values.
-/// Thread-safe. `clock` must outlive it.
+/// Thread-safe.
 class KeyRing {
  public:
   using Eligible = absl::FunctionRef<bool(const config::Key&)>;
+  using Listener = std::function<void(KeyStateChanged)>;
 
-  explicit KeyRing(const Clock& clock) : clock_(clock) {}
+  /// `on_change` hears each change of a key's state, in order; it must not wait or call back. A key
+  /// that may be used again is told of when it is. `clock` must outlive the ring.
+  explicit KeyRing(
+      const Clock& clock, Listener on_change = [](KeyStateChanged) {})
+      : clock_(clock), on_change_(std::move(on_change)) {}
 
   /// The next key of `pool` in turn that is usable and eligible, if any. `pool` is of `snapshot`.
   std::optional<KeyUse> Take(const config::Snapshot& snapshot, const config::Pool& pool,
@@ -64,15 +71,20 @@ class KeyRing {
     uint64_t refused_in = 0;  // the configuration in which it was refused; 0: in none
     Instant rests_until;
     Duration backoff{0};  // the last one; 0: none since the last success
+    KeyStateChanged::State told = KeyStateChanged::State::kActive;  // the last that was told
   };
 
   void See(const config::Snapshot& snapshot, const config::Pool& pool, const config::Key& key,
            const ResponseHead& answer);
-  void Rest(State& state, const std::string* retry_after) const;
+  /// Returns whether the key now rests for longer.
+  bool Rest(State& state, const std::string* retry_after) const;
+  void Tell(const config::Pool& pool, const config::Key& key, KeyStateChanged::State now,
+            State& state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool IsUsable(const config::Snapshot& snapshot, const config::Pool& pool,
                 const config::Key& key) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Clock& clock_;
+  const Listener on_change_;
   mutable Mutex mutex_;
   std::map<std::string, State, std::less<>> states_ ABSL_GUARDED_BY(mutex_);    // by "pool/key"
   std::map<std::string, uint64_t, std::less<>> turns_ ABSL_GUARDED_BY(mutex_);  // by pool id

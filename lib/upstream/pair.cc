@@ -6,10 +6,12 @@
 namespace sluice::upstream {
 namespace {
 
-bool SomeEndpointAllows(const config::Pool& pool, const Tried& tried, absl::string_view key) {
-  return std::any_of(
-      pool.endpoints.begin(), pool.endpoints.end(),
-      [&](const config::Endpoint& endpoint) { return tried.Allows(endpoint.id, key); });
+bool SomeEndpointAllows(const EndpointTable& endpoints, const config::Pool& pool,
+                        const Tried& tried, absl::string_view key) {
+  return std::any_of(pool.endpoints.begin(), pool.endpoints.end(),
+                     [&](const config::Endpoint& endpoint) {
+                       return tried.Allows(endpoint.id, key) && endpoints.Takes(pool, endpoint);
+                     });
 }
 
 }  // namespace
@@ -20,7 +22,7 @@ std::optional<Pair> AcquirePair(EndpointTable& endpoints, KeyRing& keys,
   std::optional<KeyUse> key;
   if (!pool.keys.empty()) {
     key = keys.Take(snapshot, pool, [&](const config::Key& candidate) {
-      return SomeEndpointAllows(pool, tried, candidate.id);
+      return SomeEndpointAllows(endpoints, pool, tried, candidate.id);
     });
     if (!key.has_value()) return std::nullopt;
   }
@@ -31,11 +33,11 @@ std::optional<Pair> AcquirePair(EndpointTable& endpoints, KeyRing& keys,
   return Pair{*std::move(lease), key};
 }
 
-bool PairRemains(const KeyRing& keys, const config::Snapshot& snapshot, const config::Pool& pool,
-                 const Tried& tried) {
-  if (pool.keys.empty()) return SomeEndpointAllows(pool, tried, "");
+bool PairRemains(const EndpointTable& endpoints, const KeyRing& keys,
+                 const config::Snapshot& snapshot, const config::Pool& pool, const Tried& tried) {
+  if (pool.keys.empty()) return SomeEndpointAllows(endpoints, pool, tried, "");
   return keys.Has(snapshot, pool, [&](const config::Key& candidate) {
-    return SomeEndpointAllows(pool, tried, candidate.id);
+    return SomeEndpointAllows(endpoints, pool, tried, candidate.id);
   });
 }
 

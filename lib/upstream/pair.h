@@ -21,14 +21,15 @@ struct Pair {
 };
 
 /// Takes the next key and the next endpoint of `pool`, each in its turn, that `tried` allows
-/// together; nothing when there are none. `pool` is of `snapshot`, which outlives the pair.
+/// together; nothing when there are none. Draining endpoints are left out. `pool` is of `snapshot`,
+/// which outlives the pair.
 std::optional<Pair> AcquirePair(EndpointTable& endpoints, KeyRing& keys,
                                 const config::Snapshot& snapshot, const config::Pool& pool,
                                 const Tried& tried);
 
 /// Whether AcquirePair would find one. Another exchange may have its key refused first.
-bool PairRemains(const KeyRing& keys, const config::Snapshot& snapshot, const config::Pool& pool,
-                 const Tried& tried);
+bool PairRemains(const EndpointTable& endpoints, const KeyRing& keys,
+                 const config::Snapshot& snapshot, const config::Pool& pool, const Tried& tried);
 
 }  // namespace sluice::upstream
 

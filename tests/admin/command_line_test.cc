@@ -18,7 +18,7 @@ const std::vector<Command>& TestCommands() {
        .summary = "",
        .output = "",
        .examples = "",
-       .flags = {{"depth", "N", "TEST_DEPTH", "3", ""}},
+       .flags = {{"depth", "N", "TEST_DEPTH", "3", ""}, {"far", "", "", "", ""}},
        .run = DoNothing},
       {.name = "thing get", .summary = "", .output = "", .examples = "", .run = DoNothing},
       {.name = "thing put",
@@ -67,6 +67,15 @@ TEST(CommandLineTest, PrefersFlagOverEnvironmentOverDefault) {
   EXPECT_EQ(Parse({"look"})->flag("server"), "127.0.0.1:9090");
   EXPECT_EQ(Parse({"look"}, {{"SLUICE_SERVER", "unix:/s"}})->flag("server"), "unix:/s");
   EXPECT_EQ(Parse({"look"}, {{"SLUICE_OUTPUT", "json"}})->flag("output"), "json");
+}
+
+TEST(CommandLineTest, TakesSwitchesWithoutAValue) {
+  EXPECT_EQ(Parse({"look"})->flag("far"), "");
+  EXPECT_EQ(Parse({"look", "--far"})->flag("far"), "on");
+  EXPECT_EQ(Parse({"--far", "look"})->command->name, "look");
+  EXPECT_EQ(Parse({"look", "--far", "--depth", "5"})->flag("depth"), "5");
+  EXPECT_THAT(ErrorOf({"look", "--far=off"}), HasSubstr("--far takes no value"));
+  EXPECT_THAT(ErrorOf({"thing", "get", "--far"}), HasSubstr("unknown flag --far"));
 }
 
 TEST(CommandLineTest, EndsFlagsAtTwoDashes) {

@@ -35,5 +35,10 @@ TEST(EscapeTest, KeepsANameOneColumn) {
   EXPECT_EQ(EscapeName(""), "-");
 }
 
+TEST(EscapeDataTest, KeepsNewlinesAndBackslashesAlone) {
+  EXPECT_EQ(EscapeData("{\"a\":\"\\n\"}\nb\tc\r\x1b[2J\xc3\xa9\xff\xc2\x9b"),
+            "{\"a\":\"\\n\"}\nb\\x09c\\x0d\\x1b[2J\xc3\xa9\\xff\\xc2\\x9b");
+}
+
 }  // namespace
 }  // namespace sluice::admin

@@ -4,6 +4,8 @@
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
 
+#include "admin/wording.h"
+
 namespace sluice::admin {
 namespace {
 
@@ -35,14 +37,14 @@ TEST(EventLineTest, ShowsEveryKindInTheSameColumns) {
             "key=k1\n");
   EXPECT_EQ(
       LineOf(R"(attempt_failed { cause: CAUSE_CONNECT_FAILED detail: "connection refused" })"),
-      "03:04:05.678  0000002f  attempt-failed  m1                chat/a          "
+      "03:04:05.678  0000002f  attempt_failed  m1                chat/a          "
       "attempt=1 cause=connect_failed detail=\"connection refused\"\n");
   EXPECT_EQ(LineOf("first_byte { http_status: 200 }"),
-            "03:04:05.678  0000002f  first-byte      m1                chat/a          status=200 "
+            "03:04:05.678  0000002f  first_byte      m1                chat/a          status=200 "
             "after=12ms\n");
   EXPECT_EQ(
       LineOf("first_frame { index: 0 }"),
-      "03:04:05.678  0000002f  first-frame     m1                chat/a          ttft=12ms\n");
+      "03:04:05.678  0000002f  first_frame     m1                chat/a          ttft=12ms\n");
   EXPECT_EQ(LineOf("chunk { index: 3 size_bytes: 147 gap { nanos: 20000000 } }"),
             "03:04:05.678  0000002f  chunk           m1                chat/a          frame=3 "
             "gap=20ms bytes=147\n");
@@ -72,8 +74,48 @@ TEST(EventLineTest, ShowsWhatIsUnusualAtAnEnd) {
 TEST(EventLineTest, ShowsEventsOfNoExchange) {
   v1::Event event = Parse("time { seconds: 0 } config_changed { generation: 3 etag: \"e\" }");
   EXPECT_EQ(EventLine(event, absl::UTCTimeZone()),
-            "00:00:00.000  -         config-changed  -                 -               "
+            "00:00:00.000  -         config_changed  -                 -               "
             "generation=3 etag=e\n");
+}
+
+TEST(EventLineTest, ShowsChangesOfStates) {
+  EXPECT_EQ(EventLine(Parse(R"(time {} pool: "chat" endpoint: "pools/chat/endpoints/a"
+                               endpoint_state_changed { state: STATE_DRAINING detail: "by me" })"),
+                      absl::UTCTimeZone()),
+            "00:00:00.000  -         endpoint_state  -                 chat/a          "
+            "state=draining detail=\"by me\"\n");
+  EXPECT_EQ(EventLine(Parse(R"(time {} pool: "chat" key_state_changed { key_id: "k1"
+                               state: STATE_RESTING until { seconds: 7 } })"),
+                      absl::UTCTimeZone()),
+            "00:00:00.000  -         key_state       -                 chat            "
+            "key=k1 state=resting until=00:00:07.000\n");
+  EXPECT_EQ(EventLine(Parse(R"(time {} pool: "chat"
+                               key_state_changed { key_id: "k1" state: STATE_REFUSED })"),
+                      absl::UTCTimeZone()),
+            "00:00:00.000  -         key_state       -                 chat            "
+            "key=k1 state=refused\n");
+}
+
+TEST(KindNamesTest, NamesEveryKindAsItsLineDoes) {
+  const auto* oneof = v1::Event::descriptor()->FindOneofByName("kind");
+  ASSERT_EQ(static_cast<int>(KindNames().size()), oneof->field_count());
+  for (int i = 0; i < oneof->field_count(); ++i) {
+    EXPECT_EQ(KindNames()[i].kind, i + 1);
+    v1::Event event;
+    event.GetReflection()->MutableMessage(&event, oneof->field(i));
+    EXPECT_NE(
+        EventLine(event, absl::UTCTimeZone()).find(absl::StrCat("  ", KindNames()[i].name, "  ")),
+        std::string::npos)
+        << oneof->field(i)->name();
+  }
+}
+
+TEST(CauseNamesTest, NamesEveryCauseInLowerCase) {
+  const std::vector<CauseName> names = CauseNames();
+  ASSERT_EQ(static_cast<int>(names.size()), v1::Cause_descriptor()->value_count() - 1);
+  EXPECT_EQ(names.front().name, "completed");
+  EXPECT_EQ(names.front().cause, v1::CAUSE_COMPLETED);
+  EXPECT_EQ(names.back().name, "internal");
 }
 
 TEST(EventLineTest, FallsBackToThePoolAndToNumbersItDoesNotKnow) {
@@ -81,7 +123,7 @@ TEST(EventLineTest, FallsBackToThePoolAndToNumbersItDoesNotKnow) {
   event.clear_endpoint();
   event.mutable_attempt_failed()->set_cause(static_cast<v1::Cause>(999));
   EXPECT_EQ(EventLine(event, absl::UTCTimeZone()),
-            "03:04:05.678  0000002f  attempt-failed  m1                chat            attempt=1 "
+            "03:04:05.678  0000002f  attempt_failed  m1                chat            attempt=1 "
             "cause=999\n");
   event.clear_kind();
   EXPECT_EQ(EventLine(event, absl::UTCTimeZone()),

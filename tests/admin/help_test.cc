@@ -1,12 +1,16 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include "admin/commands.h"
+#include "admin/event_text.h"
 
 namespace sluice::admin {
 namespace {
@@ -25,6 +29,16 @@ TEST(HelpTest, IsWhatTheGoldenFilesSay) {
   EXPECT_EQ(HelpText(Commands()), Golden("sluicectl"));
   for (const Command& command : Commands()) {
     EXPECT_EQ(HelpText(command), Golden(command.name));
+  }
+}
+
+TEST(HelpTest, ListsEveryKindOfEventThatCanBeWatched) {
+  const std::string help = Golden("watch");
+  const std::string list =
+      help.substr(help.find("Kinds: "), help.find("Causes are") - help.find("Kinds: "));
+  const std::vector<std::string> words = absl::StrSplit(list, absl::ByAnyChar(" ,.\n"));
+  for (const KindName& row : KindNames()) {
+    EXPECT_THAT(words, ::testing::Contains(row.name));
   }
 }
 

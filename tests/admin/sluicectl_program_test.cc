@@ -1,10 +1,12 @@
 #include <signal.h>
 #include <thread>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include "tests/admin/fake_control_server.h"
 #include "tests/support/child_process.h"
+#include "tests/support/scoped_env.h"
 
 namespace sluice::admin {
 namespace {
@@ -35,7 +37,7 @@ class SluicectlProgramTest : public ::testing::Test {
 TEST_F(SluicectlProgramTest, WatchEndsCleanlyOnASignal) {
   for (const int number : {SIGINT, SIGTERM}) {
     ChildProcess watch({kProgram, "watch", "--server", server_.address()});
-    ASSERT_TRUE(watch.WaitForOut("config-changed")) << watch.err();
+    ASSERT_TRUE(watch.WaitForOut("config_changed")) << watch.err();
     watch.Signal(number);
     EXPECT_EQ(watch.WaitForExit(), 0);
     EXPECT_EQ(watch.err(), "");
@@ -44,10 +46,27 @@ TEST_F(SluicectlProgramTest, WatchEndsCleanlyOnASignal) {
 
 TEST_F(SluicectlProgramTest, WatchEndsWhenItsPipeIsClosedEvenInSilence) {
   ChildProcess watch({kProgram, "watch", "--server", server_.address()});
-  ASSERT_TRUE(watch.WaitForOut("config-changed")) << watch.err();
+  ASSERT_TRUE(watch.WaitForOut("config_changed")) << watch.err();
   watch.CloseOut();
   EXPECT_EQ(watch.WaitForExit(), 0);
   EXPECT_EQ(watch.err(), "");
+}
+
+TEST_F(SluicectlProgramTest, EditorHasItsSignals) {
+  const testing::ScopedEnv editor("EDITOR", "kill -INT $$; :");
+  ChildProcess edit({kProgram, "config", "edit", "--server", server_.address()});
+  EXPECT_EQ(edit.WaitForExit(), 1);
+  EXPECT_THAT(edit.err(), ::testing::HasSubstr("the editor failed"));
+}
+
+TEST_F(SluicectlProgramTest, InterruptsInTheEditorAreTheEditorsAlone) {
+  const testing::ScopedEnv editor("EDITOR",
+                                  "kill -INT $PPID; kill -INT $PPID; sed -i s/chat/talk/");
+  server_.config.add_pools()->set_id("chat");
+  ChildProcess edit({kProgram, "config", "edit", "--server", server_.address()});
+  EXPECT_EQ(edit.WaitForExit(), 0) << edit.err();
+  ASSERT_EQ(server_.updates().size(), 1u);
+  EXPECT_EQ(server_.updates()[0].config().pools(0).id(), "talk");
 }
 
 TEST_F(SluicectlProgramTest, ExitCodeReachesTheShell) {

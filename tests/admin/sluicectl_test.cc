@@ -1,15 +1,6 @@
-#include <fstream>
-#include <sstream>
-#include <stop_token>
-#include <string>
-#include <thread>
-#include <vector>
+#include "tests/admin/sluicectl_test.h"
 
 #include "gmock/gmock.h"
-#include "gtest/gtest.h"
-
-#include "admin/commands.h"
-#include "tests/admin/fake_control_server.h"
 
 namespace sluice::admin {
 namespace {
@@ -18,36 +9,6 @@ namespace v1 = ::sluice::control::v1;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-class FixedClock final : public Clock {
- public:
-  Instant Now() const override { return Instant(); }
-  absl::Time WallNow() const override { return absl::FromUnixSeconds(1767323045); }
-};
-
-class SluicectlTest : public ::testing::Test {
- protected:
-  ExitCode Run(std::vector<std::string> args) {
-    args.insert(args.end(), {"--server", server_.address()});
-    World world{.environment = [](absl::string_view) { return std::nullopt; },
-                .in = in_,
-                .out = out_,
-                .err = err_,
-                .clock = clock_,
-                .zone = absl::UTCTimeZone(),
-                .stop = stop_.get_token()};
-    return RunSluicectl(args, world);
-  }
-  std::string out() const { return out_.str(); }
-  std::string err() const { return err_.str(); }
-
-  FakeControlServer server_;
-  FixedClock clock_;
-  std::stop_source stop_;
-  std::istringstream in_;
-  std::ostringstream out_;
-  std::ostringstream err_;
-};
 
 TEST_F(SluicectlTest, StatusIsAnAlignedTable) {
   server_.status.set_version("0.1.0");
@@ -171,104 +132,6 @@ TEST_F(SluicectlTest, AWrongCommandLineIsAUsageError) {
 TEST_F(SluicectlTest, VersionAsksNobody) {
   EXPECT_EQ(Run({"version"}), ExitCode::kOk);
   EXPECT_THAT(out(), StartsWith("sluicectl "));
-}
-
-// ---- watch
-
-v1::WatchEventsResponse ChunkResponse(int64_t index, const std::string& token) {
-  v1::WatchEventsResponse response;
-  response.set_resume_token(token);
-  v1::Event* event = response.add_events();
-  event->set_exchange("x5f3a09c100000001");
-  event->mutable_chunk()->set_index(index);
-  return response;
-}
-
-/// Sends `responses`, then does `end`.
-FakeControlServer::WatchScript Send(std::vector<v1::WatchEventsResponse> responses,
-                                    std::function<grpc::Status()> end) {
-  return [responses, end](grpc::ServerContext*, FakeControlServer::WatchWriter* writer) {
-    for (const auto& response : responses) writer->Write(response);
-    return end();
-  };
-}
-
-TEST_F(SluicectlTest, WatchResumesByTokenAfterACut) {
-  server_.watches.push_back(Send({ChunkResponse(0, "t1"), ChunkResponse(1, "t2")}, [] {
-    return grpc::Status(grpc::StatusCode::UNAVAILABLE, "going down");
-  }));
-  server_.watches.push_back(Send({ChunkResponse(2, "t3")}, [this] {
-    stop_.request_stop();
-    return grpc::Status::OK;
-  }));
-  EXPECT_EQ(Run({"watch", "--tail", "5"}), ExitCode::kOk);
-
-  const auto requests = server_.watch_requests();
-  ASSERT_EQ(requests.size(), 2u);
-  EXPECT_EQ(requests[0].tail(), 5);
-  EXPECT_TRUE(requests[0].follow());
-  EXPECT_EQ(requests[0].resume_token(), "");
-  EXPECT_EQ(requests[1].tail(), 0);
-  EXPECT_EQ(requests[1].resume_token(), "t2");
-  for (const char* frame : {"frame=0", "frame=1"}) EXPECT_THAT(out(), HasSubstr(frame));
-  EXPECT_THAT(err(), HasSubstr("cut off (going down); trying again"));
-}
-
-TEST_F(SluicectlTest, WatchStatesLossInBand) {
-  v1::WatchEventsResponse response = ChunkResponse(9, "t");
-  response.mutable_lost()->set_count(12);
-  response.mutable_lost()->set_reason(v1::Lost::REASON_OVERRUN);
-  for (const char* format : {"text", "json"}) {
-    server_.watches.push_back(
-        Send({response}, [] { return grpc::Status(grpc::StatusCode::INTERNAL, "enough"); }));
-    out_.str("");
-    EXPECT_EQ(Run({"watch", "--output", format}), ExitCode::kError);
-    if (std::string(format) == "text") {
-      EXPECT_THAT(out(), StartsWith("-- lost: 12 events"));
-    } else {
-      EXPECT_THAT(
-          out(),
-          StartsWith(
-              "{\"lost\":{\"count\":\"12\",\"reason\":\"REASON_OVERRUN\"}}\n{\"sequence\":"));
-    }
-  }
-}
-
-TEST_F(SluicectlTest, WatchGivesUpIfTheServerWasNeverThere) {
-  EXPECT_EQ(Run({"watch"}), ExitCode::kUnreachable);
-  EXPECT_EQ(server_.watch_requests().size(), 1u);
-}
-
-TEST_F(SluicectlTest, WatchDoesNotRetryWhatTryingAgainCannotHelp) {
-  server_.watches.push_back(Send({ChunkResponse(0, "t")}, [] {
-    return grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "too many watchers");
-  }));
-  EXPECT_EQ(Run({"watch"}), ExitCode::kError);
-  EXPECT_THAT(err(), HasSubstr("too many watchers"));
-  EXPECT_EQ(server_.watch_requests().size(), 1u);
-}
-
-TEST_F(SluicectlTest, WatchEndsAtOnceWhenStoppedInSilence) {
-  server_.watches.push_back(
-      [this](grpc::ServerContext* context, FakeControlServer::WatchWriter* writer) {
-        writer->Write(v1::WatchEventsResponse());
-        stop_.request_stop();
-        while (!context->IsCancelled()) std::this_thread::yield();
-        return grpc::Status::CANCELLED;
-      });
-  EXPECT_EQ(Run({"watch"}), ExitCode::kOk);
-  EXPECT_EQ(err(), "");
-}
-
-TEST_F(SluicectlTest, WatchEndsWhenNobodyReadsItsOutput) {
-  server_.watches.push_back(
-      [this](grpc::ServerContext* context, FakeControlServer::WatchWriter* writer) {
-        out_.setstate(std::ios::badbit);
-        while (writer->Write(ChunkResponse(0, "t"))) {
-        }
-        return context->IsCancelled() ? grpc::Status::CANCELLED : grpc::Status::OK;
-      });
-  EXPECT_EQ(Run({"watch"}), ExitCode::kOk);
 }
 
 }  // namespace

@@ -33,6 +33,12 @@ SCENARIOS = {
 
 LEAVING = "clients leave silent streams"
 
+# What watchers cost the streams. Shorter than the 10 s after which the gateway ends one that takes nothing.
+WATCHED = "watchers, 1,000 streams, 10 events/s each"
+WATCHED_LOAD = (1000, 8, "events=100000&bytes=180&interval_us=100000")
+# name: watchers that read, watchers that are stuck
+WATCHED_BY = {"0 watchers": (0, 0), "1 watcher": (1, 0), "1 stuck watcher": (0, 1), "50 watchers, half stuck": (25, 25)}
+
 NGINX_CONF = """
 worker_processes 1; daemon off; pid {dir}/nginx.pid; error_log {dir}/error.log;
 worker_rlimit_nofile 65536;
@@ -98,6 +104,10 @@ def sluice(args, engine, directory):
         with contextlib.ExitStack() as watchers:
             for _ in range(args.watchers):
                 watchers.enter_context(process(LOAD_CORE, args.bin / "sluicectl", "--server", f"127.0.0.1:{control}", "watch"))
+            if any(args.watched_by):
+                said = watchers.enter_context(open(directory / "watchers", "w+"))
+                watchers.enter_context(process(LOAD_CORE, args.bin / "bench_watch", control, *args.watched_by, stdout=said))
+                wait_for(lambda: (directory / "watchers").read_text() == "ready\n", "bench_watch")
             yield port, pid
 
 
@@ -182,6 +192,24 @@ def measure_leaving(args, proxy, streams):
     return {"p50 ms": waits[len(waits) // 2], "p99 ms": waits[int(len(waits) * 0.99)], "max ms": waits[-1]}
 
 
+def measure_watched(args, watched_by):
+    quiet = argparse.Namespace(**{**vars(args), "watchers": 0, "watched_by": watched_by})
+    return measure(quiet, "sluice", *WATCHED_LOAD)["transit_us"]
+
+
+def watched_table(results):
+    names = ["p50", "p99"]
+    lines = ["| " + WATCHED + " | p50 us | p99 us |", "|---|---|---|"]
+    base = {name: median([run[name] for run in results["0 watchers"]]) for name in names}
+    for watchers, runs in results.items():
+        cells = []
+        for name in names:
+            value = median([run[name] for run in runs])
+            cells.append(f"{value:,.0f} (x{value / base[name]:.3f})")
+        lines.append(f"| {watchers} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def leaving_table(results):
     names = ["p50 ms", "p99 ms", "max ms"]
     lines = ["| 1,000 clients leave silent streams | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
@@ -226,6 +254,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--watchers", type=int, default=1, help="sluicectl watch processes on Sluice's event plane")
     parser.add_argument("--only", default="", help="scenarios whose name holds this")
+    parser.set_defaults(watched_by=(0, 0))
     args = parser.parse_args()
     if not shutil.which("nginx"):
         sys.exit("bench: nginx is missing; scripts/bootstrap --bench installs it")
@@ -240,6 +269,13 @@ def main():
                 print(f"{scenario}: round {number + 1} of {args.rounds}, {proxy}", file=sys.stderr)
                 runs[proxy].append(measure(args, proxy, streams, seconds, query))
     text = table(results)
+    if args.only in WATCHED:
+        watched = results[WATCHED] = {watchers: [] for watchers in WATCHED_BY}
+        for number in range(args.rounds):
+            for watchers, watched_by in WATCHED_BY.items():
+                print(f"{WATCHED}: round {number + 1} of {args.rounds}, {watchers}", file=sys.stderr)
+                watched[watchers].append(measure_watched(args, watched_by))
+        text += "\n\n" + watched_table(watched)
     if args.only in LEAVING:
         leaving = results[LEAVING] = {proxy: [] for proxy in PROXIES}
         for number in range(args.rounds):

@@ -1,5 +1,9 @@
 #include "lib/config/snapshot.h"
 
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "gtest/gtest.h"
 
 namespace sluice::config {
@@ -11,7 +15,7 @@ Snapshot WithRoutes(std::vector<Route> routes) {
     config.pools.push_back({.id = id});
   }
   config.routes = std::move(routes);
-  return Snapshot(std::move(config), Secrets(), 1, "etag", absl::UnixEpoch());
+  return Snapshot(std::make_shared<Version>(Version{.config = std::move(config)}), Secrets());
 }
 
 std::string PoolOf(const Snapshot& snapshot, absl::string_view model) {

@@ -146,6 +146,13 @@ TEST(ValidateTest, BoundsNumbersAtTheirLimits) {
   EXPECT_THAT(in_flight(-1), ElementsAre("limits.max_in_flight"));
   EXPECT_THAT(in_flight(1'000'000), IsEmpty());
   EXPECT_THAT(in_flight(1'000'001), ElementsAre("limits.max_in_flight"));
+  const auto ring = [](int n) {
+    return PathsAfter([n](Config& c) { c.limits.event_ring_capacity = n; });
+  };
+  EXPECT_THAT(ring(1023), ElementsAre("limits.event_ring_capacity"));
+  EXPECT_THAT(ring(1024), IsEmpty());
+  EXPECT_THAT(ring(16'777'216), IsEmpty());
+  EXPECT_THAT(ring(16'777'217), ElementsAre("limits.event_ring_capacity"));
 }
 
 TEST(ValidateTest, HoldsRoutesToTheirForm) {

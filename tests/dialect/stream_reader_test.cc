@@ -118,6 +118,40 @@ TEST(StreamReaderUsageTest, LastOneWinsInOneObjectToo) {
   EXPECT_EQ(reader.usage(), (Usage{2, 0, 2, {}, {}}));
 }
 
+TEST(StreamReaderUsageTest, AChunkOfUsageHasNoChoices) {
+  const auto is_chunk = [](absl::string_view data) {
+    StreamReader reader(Dialect::kOpenAiChat);
+    const bool is = Read(reader, data).usage_chunk;
+    EXPECT_EQ(Read(reader, data).usage_chunk, is) << "when it looks like one before: " << data;
+    return is;
+  };
+  for (const absl::string_view data :
+       {R"({"choices":[],"usage":{"prompt_tokens":1}})", R"({"usage":{},"choices": [ ] })",
+        R"({"created":1,"choices":[],"usage":{"prompt_tokens":"x"},"z":[{}]})"}) {
+    EXPECT_TRUE(is_chunk(data)) << data;
+  }
+  for (const absl::string_view data :
+       {R"({"choices":[],"created":1})", R"({"choices":[],"usage":null})",
+        R"({"choices":[{"index":500}],"usage":{"prompt_tokens":1}})",
+        R"({"choices":[],"choices":[{}],"usage":{}})",
+        R"({"choices":[],"choices":null,"usage":{}})", R"({"choices":null,"usage":{}})",
+        R"({"choices":{},"usage":{}})", R"({"usage":{"prompt_tokens":1,"choices":[]}})",
+        R"({"x":{"choices":[]},"usage":{}})", R"([{"choices":[],"usage":{}}])", "[DONE]",
+        R"({"choices":[],"usage":{},"error":{"message":"x"}})"}) {
+    EXPECT_FALSE(is_chunk(data)) << data;
+  }
+}
+
+TEST(StreamReaderUsageTest, NothingIsAChunkOfUsageFromAnErrorOrTheEndOn) {
+  constexpr absl::string_view kChunk = R"({"choices":[],"usage":{"prompt_tokens":1}})";
+  StreamReader failed(Dialect::kOpenAiChat);
+  ReadErrorLine(failed, R"({"message":"x"})");
+  EXPECT_FALSE(Read(failed, kChunk).usage_chunk);
+  StreamReader ended(Dialect::kOpenAiChat);
+  Read(ended, "[DONE]");
+  EXPECT_FALSE(Read(ended, kChunk).usage_chunk);
+}
+
 TEST(StreamReaderUsageTest, NullAndEmptyChangeNothing) {
   const absl::string_view good = R"({"prompt_tokens":1})";
   for (const absl::string_view nothing :

@@ -14,6 +14,7 @@ Event ChunkOf(ExchangeId id, const std::string& model, const std::string& pool,
   info->id = id;
   info->model = model;
   info->pool = pool;
+  info->principal = "who";
   Event event;
   event.subject = std::make_shared<const Subject>(Subject{.exchange = info, .endpoint = endpoint});
   event.what = Chunk{};
@@ -22,8 +23,18 @@ Event ChunkOf(ExchangeId id, const std::string& model, const std::string& pool,
 
 Event FinishedWith(Cause cause) {
   Event event = ChunkOf({1}, "m", "p", "e");
-  event.what = std::make_shared<const ExchangeFinished>(ExchangeFinished{.cause = cause});
+  auto finished = std::make_shared<Exchange>();
+  finished->cause = cause;
+  event.what = std::shared_ptr<const Exchange>(std::move(finished));
   return event;
+}
+
+/// A filter with one value in one list.
+template <typename List, typename Value>
+Filter With(List Filter::*list, Value value) {
+  Filter filter;
+  (filter.*list).push_back(value);
+  return filter;
 }
 
 TEST(FilterTest, MatchesAnythingWhenEmpty) {
@@ -34,22 +45,19 @@ TEST(FilterTest, MatchesAnythingWhenEmpty) {
 
 TEST(FilterTest, ComparesEachField) {
   const Event event = ChunkOf({1}, "m", "p", "e");
-  const auto with = [](auto Filter::*field, auto value) {
-    Filter filter;
-    (filter.*field).push_back(value);
-    return filter;
-  };
-  EXPECT_TRUE(with(&Filter::kinds, Kind::kChunk).Matches(event));
-  EXPECT_FALSE(with(&Filter::kinds, Kind::kUsage).Matches(event));
-  EXPECT_TRUE(with(&Filter::models, "m").Matches(event));
-  EXPECT_FALSE(with(&Filter::models, "x").Matches(event));
-  EXPECT_TRUE(with(&Filter::pools, "p").Matches(event));
-  EXPECT_FALSE(with(&Filter::pools, "x").Matches(event));
-  EXPECT_TRUE(with(&Filter::endpoints, "e").Matches(event));
-  EXPECT_FALSE(with(&Filter::endpoints, "x").Matches(event));
-  EXPECT_TRUE(with(&Filter::exchanges, ExchangeId{1}).Matches(event));
-  EXPECT_FALSE(with(&Filter::exchanges, ExchangeId{2}).Matches(event));
-  EXPECT_FALSE(with(&Filter::causes, Cause::kCompleted).Matches(event));
+  EXPECT_TRUE(With(&Filter::kinds, Kind::kChunk).Matches(event));
+  EXPECT_FALSE(With(&Filter::kinds, Kind::kUsage).Matches(event));
+  EXPECT_TRUE(With(&Filter::models, "m").Matches(event));
+  EXPECT_FALSE(With(&Filter::models, "x").Matches(event));
+  EXPECT_TRUE(With(&Filter::pools, "p").Matches(event));
+  EXPECT_FALSE(With(&Filter::pools, "x").Matches(event));
+  EXPECT_TRUE(With(&Filter::endpoints, "e").Matches(event));
+  EXPECT_FALSE(With(&Filter::endpoints, "x").Matches(event));
+  EXPECT_TRUE(With(&Filter::exchanges, ExchangeId{1}).Matches(event));
+  EXPECT_FALSE(With(&Filter::exchanges, ExchangeId{2}).Matches(event));
+  EXPECT_TRUE(With(&Filter::principals, "who").Matches(event));
+  EXPECT_FALSE(With(&Filter::principals, "x").Matches(event));
+  EXPECT_FALSE(With(&Filter::causes, Cause::kCompleted).Matches(event));
 }
 
 TEST(FilterTest, ComparesTheCauseOfFailuresAndEnds) {
@@ -84,8 +92,27 @@ TEST(FilterTest, MatchesAnEventWithoutExchangeByItsKindOnly) {
   Filter filter;
   filter.kinds = {Kind::kConfigChanged};
   EXPECT_TRUE(filter.Matches(event));
-  filter.models = {""};
-  EXPECT_FALSE(filter.Matches(event));
+  EXPECT_FALSE(With(&Filter::models, "").Matches(event));
+  EXPECT_FALSE(With(&Filter::principals, "").Matches(event));
+  EXPECT_FALSE(With(&Filter::exchanges, ExchangeId{0}).Matches(event));
+  EXPECT_FALSE(With(&Filter::pools, "").Matches(event));
+  EXPECT_FALSE(With(&Filter::endpoints, "").Matches(event));
+}
+
+TEST(FilterTest, ComparesThePlaceOfAChangeOfState) {
+  const Event endpoint = EventOfGateway(
+      absl::UnixEpoch(), EndpointStateChanged{.pool = "p", .endpoint = "pools/p/endpoints/a"});
+  EXPECT_TRUE(With(&Filter::pools, "p").Matches(endpoint));
+  EXPECT_FALSE(With(&Filter::pools, "x").Matches(endpoint));
+  EXPECT_TRUE(With(&Filter::endpoints, "pools/p/endpoints/a").Matches(endpoint));
+  EXPECT_FALSE(With(&Filter::endpoints, "pools/p/endpoints/b").Matches(endpoint));
+  EXPECT_FALSE(With(&Filter::models, "").Matches(endpoint));
+  EXPECT_FALSE(With(&Filter::principals, "").Matches(endpoint));
+
+  const Event key = EventOfGateway(absl::UnixEpoch(), KeyStateChanged{.pool = "p", .key_id = "k"});
+  EXPECT_TRUE(With(&Filter::pools, "p").Matches(key));
+  EXPECT_FALSE(With(&Filter::pools, "x").Matches(key));
+  EXPECT_FALSE(With(&Filter::endpoints, "").Matches(key)) << "a key has no endpoint";
 }
 
 }  // namespace

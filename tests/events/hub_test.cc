@@ -1,6 +1,7 @@
 #include "lib/events/hub.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <thread>
@@ -71,8 +72,47 @@ TEST(HubTest, ReportsItsFill) {
   EXPECT_EQ(hub.stats().published, 3u);
 }
 
-/// Random schedules of publishing and reading, checked against the plain list of all that was
-/// published.
+TEST(HubTest, KeepsTheLatestEventsWhenItShrinks) {
+  Hub hub({.capacity = 1000});
+  Reader early(hub, 0);
+  Reader late(hub, 0);
+  for (uint64_t i = 1; i <= 1000; ++i) hub.Publish(Numbered(i));
+  while (late.position() < 990) late.Read();
+  hub.Resize(3);
+  EXPECT_EQ(hub.stats().capacity, 3u);
+  EXPECT_EQ(hub.stats().size, 3u);
+  EXPECT_EQ(early.Read().lost, 997u);
+  EXPECT_EQ(Reader(hub, 0).Read().events.front().sequence, 998u);
+  EXPECT_EQ(late.Read().lost, 0u) << "it had read all that was given up";
+}
+
+TEST(HubTest, LosesNothingWhenItGrows) {
+  Hub hub({.capacity = 2});
+  for (uint64_t i = 1; i <= 3; ++i) hub.Publish(Numbered(i));
+  hub.Resize(4);
+  for (uint64_t i = 4; i <= 5; ++i) hub.Publish(Numbered(i));
+  const Reader::Batch batch = Reader(hub, 0).Read();
+  EXPECT_EQ(batch.lost, 1u);
+  ASSERT_EQ(batch.events.size(), 4u);
+  EXPECT_EQ(NumberOf(batch.events[0]), 2u);
+}
+
+TEST(HubTest, FindsTheFirstEventOfATime) {
+  Hub hub({.capacity = 3});
+  EXPECT_EQ(hub.PositionAt(absl::UnixEpoch()), 0u);
+  for (const int second : {1, 2, 5, 4, 6}) {
+    Event event = Numbered(0);
+    event.time = absl::FromUnixSeconds(second);
+    hub.Publish(event);
+  }
+  EXPECT_EQ(hub.PositionAt(absl::FromUnixSeconds(1)), 2u) << "older ones are held no more";
+  EXPECT_EQ(hub.PositionAt(absl::FromUnixSeconds(4)), 2u) << "the order is only rough";
+  EXPECT_EQ(hub.PositionAt(absl::FromUnixSeconds(6)), 4u) << "that time is included";
+  EXPECT_EQ(hub.PositionAt(absl::FromUnixSeconds(7)), 5u) << "the next to come";
+}
+
+/// Random schedules of publishing, reading, searching and resizing, checked against the plain list
+/// of all that was published.
 TEST(HubTest, AgreesWithAPlainListUnderRandomSchedules) {
   struct Cursor {
     Reader reader;
@@ -81,24 +121,39 @@ TEST(HubTest, AgreesWithAPlainListUnderRandomSchedules) {
   for (uint32_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
-    const size_t capacity = 1 + random() % 300;
+    size_t capacity = 1 + random() % 300;
     Hub hub({.capacity = capacity});
     std::vector<uint64_t> published;
+    std::vector<absl::Time> times;
+    size_t oldest = 0;  // the first in `published` that is held
     std::vector<Cursor> cursors;
     for (int step = 0; step < 200; ++step) {
-      const uint32_t choice = random() % 10;
+      const uint32_t choice = random() % 12;
       if (choice < 5) {
         for (uint32_t n = random() % 100; n > 0; --n) {
           published.push_back(random());
-          hub.Publish(Numbered(published.back()));
+          times.push_back(absl::FromUnixSeconds(published.size() + random() % 20));
+          Event event = Numbered(published.back());
+          event.time = times.back();
+          hub.Publish(std::move(event));
+          oldest = std::max(oldest, published.size() - std::min(published.size(), capacity));
         }
+      } else if (choice == 10) {
+        capacity = 1 + random() % 1000;
+        hub.Resize(capacity);
+        oldest = std::max(oldest, published.size() - std::min(published.size(), capacity));
+        ASSERT_EQ(hub.stats().size, published.size() - oldest);
+      } else if (choice == 11) {
+        const absl::Time time = absl::FromUnixSeconds(random() % (published.size() + 30));
+        const auto found = std::find_if(times.begin() + oldest, times.end(),
+                                        [time](absl::Time t) { return t >= time; });
+        ASSERT_EQ(hub.PositionAt(time), static_cast<uint64_t>(found - times.begin()));
       } else if (choice < 6 || cursors.empty()) {
         const uint64_t position = random() % (published.size() + 1);
         cursors.push_back({Reader(hub, position), position});
       } else {
         Cursor& cursor = cursors[random() % cursors.size()];
         const Reader::Batch batch = cursor.reader.Read();
-        const uint64_t oldest = published.size() - std::min(published.size(), capacity);
         ASSERT_EQ(batch.lost, oldest > cursor.position ? oldest - cursor.position : 0);
         cursor.position += batch.lost;
         ASSERT_EQ(batch.events.size(),
@@ -114,6 +169,7 @@ TEST(HubTest, AgreesWithAPlainListUnderRandomSchedules) {
 }
 
 TEST(HubTest, KeepsTheOrderOfEachOfSeveralPublishersAndLosesNothingUncounted) {
+  constexpr size_t kCapacities[] = {1000, 10, 700, 1};
   constexpr uint64_t kPublishers = 4;
   constexpr uint64_t kEach = 20'000;
   Hub hub({.capacity = 1000});
@@ -130,6 +186,7 @@ TEST(HubTest, KeepsTheOrderOfEachOfSeveralPublishersAndLosesNothingUncounted) {
   uint64_t lost = 0;
   while (received + lost < kPublishers * kEach) {
     hub.WaitPast(reader.position(), std::chrono::minutes(1));
+    hub.Resize(kCapacities[received % std::size(kCapacities)]);
     const Reader::Batch batch = reader.Read();
     lost += batch.lost;
     received += batch.events.size();
@@ -141,7 +198,8 @@ TEST(HubTest, KeepsTheOrderOfEachOfSeveralPublishersAndLosesNothingUncounted) {
   }
   for (std::thread& publisher : publishers) publisher.join();
   EXPECT_EQ(reader.position(), kPublishers * kEach);
-  EXPECT_EQ(stuck.Read().lost, kPublishers * kEach - 1000);
+  hub.Resize(1);
+  EXPECT_EQ(stuck.Read().lost, kPublishers * kEach - 1);
 }
 
 /// Two threads in turn: each waits for the other's event, so that a wake-up that is lost ends the

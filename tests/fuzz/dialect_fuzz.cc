@@ -23,16 +23,20 @@ std::string Read(Dialect dialect, const std::vector<Piece>& pieces) {
   sse::Splitter splitter;
   StreamReader reader(dialect);
   bool ended = false;
+  bool failed = false;
   const auto see = [&](const sse::Frame& frame) {
     const FrameView view = reader.Read(frame);
     FUZZ_CHECK(!view.done || view.valid);
-    FUZZ_CHECK(!ended || !(view.done || view.error || view.content || view.usage_changed));
+    FUZZ_CHECK(!ended || !(view.done || view.error || view.content || view.usage_changed ||
+                           view.usage_chunk));
     if (!ended) {
       const FrameView fresh = StreamReader(dialect).Read(frame);
       FUZZ_CHECK(view.valid == fresh.valid && view.done == fresh.done);
       FUZZ_CHECK(view.error == fresh.error && view.content == fresh.content);
       FUZZ_CHECK(view.usage_changed == fresh.usage_changed);
+      FUZZ_CHECK(view.usage_chunk == (fresh.usage_chunk && !failed));
     }
+    failed |= view.error;
     ended |= view.done;
     absl::StrAppend(&out, view.valid, view.done, view.error, view.content, view.usage_changed, " ");
   };
@@ -47,6 +51,14 @@ std::string Read(Dialect dialect, const std::vector<Piece>& pieces) {
   return out;
 }
 
+void CheckAsking(Dialect dialect, absl::string_view body, const RequestPeek& peek) {
+  const std::optional<std::string> asking = AskForUsage(dialect, body);
+  if (!asking.has_value()) return;
+  const auto again = PeekRequest(*asking);
+  FUZZ_CHECK(again.ok() && again->model == peek.model && again->stream == peek.stream);
+  FUZZ_CHECK(!AskForUsage(dialect, *asking).has_value());
+}
+
 void ReadBody(Dialect dialect, absl::string_view body) {
   bool complete = false;
   const bool has_usage = UsageOfBody(dialect, body, &complete).has_value();
@@ -54,7 +66,10 @@ void ReadBody(Dialect dialect, absl::string_view body) {
   sse::Frame frame;
   frame.data = body;
   FUZZ_CHECK(!complete || StreamReader(dialect).Read(frame).valid);
-  if (const auto peek = PeekRequest(body); peek.ok()) FUZZ_CHECK(!peek->model.empty());
+  if (const auto peek = PeekRequest(body); peek.ok()) {
+    FUZZ_CHECK(!peek->model.empty());
+    CheckAsking(dialect, body, *peek);
+  }
 
   const std::optional<UpstreamError> ours = ErrorOfBody(ErrorBody(dialect, Cause::kInternal, body));
   FUZZ_CHECK(ours.has_value());

@@ -129,6 +129,52 @@ TEST_F(UsageLeftCases, B062_ARequestReachesTheUpstreamAsItWasWritten) {
   EXPECT_EQ(engine_->requests().at(0).body, body);
 }
 
+TEST_F(UsageLeftCases, B062_ThePoolAsksForUsageAndHidesTheChunk) {
+  StartOne([](config::Config& config) { config.pools[0].ask_usage = true; });
+  engine_->Enqueue(Script()
+                       .SseHead()
+                       .Chunk(WithUsage("a", "null"))
+                       .Gate("rest")
+                       .Chunk(absl::StrCat(FinishEvent(), UsageEvent(7, 3).substr(0, 20)))
+                       .Chunk(absl::StrCat(UsageEvent(7, 3).substr(20), kDoneEvent))
+                       .LastChunk());
+  RawClient client = Connect();
+  ASSERT_TRUE(
+      client
+          .Send(PostRequest(kChat, "{ \"stream\" :true,\t\"messages\":[],\n \"model\":\"m1\"  }\n"))
+          .ok());
+  ASSERT_TRUE(client.ReadHead().ok());
+  EXPECT_EQ(client.ReadChunk().value_or("nothing"), WithUsage("a", "null"));
+  engine_->OpenGate("rest");
+  std::string rest;
+  for (absl::StatusOr<std::string> chunk = client.ReadChunk(); chunk.ok() && !chunk->empty();
+       chunk = client.ReadChunk()) {
+    rest += *chunk;
+  }
+  EXPECT_EQ(rest, absl::StrCat(FinishEvent(), kDoneEvent));
+  EXPECT_EQ(engine_->requests().at(0).body,
+            "{\"stream_options\":{\"include_usage\":true}, \"stream\" :true,\t\"messages\":[],\n "
+            "\"model\":\"m1\"  }\n");
+  const FinishedExchange finished = Finished();
+  EXPECT_EQ(finished.record.usage->prompt_tokens, 7);
+  EXPECT_EQ(finished.record.usage->completion_tokens, 3);
+  EXPECT_EQ(finished.record.provenance, Provenance::kReported);
+  EXPECT_EQ(finished.record.dropped_bytes, UsageEvent(7, 3).size());
+  EXPECT_EQ(finished.done, 1);
+}
+
+TEST_F(UsageLeftCases, B062_AClientWhoAsksGetsTheChunk) {
+  StartOne([](config::Config& config) { config.pools[0].ask_usage = true; });
+  const std::string body =
+      R"({"model":"m1","stream":true,"stream_options": {"include_usage":true}})";
+  const std::string answer = absl::StrCat(ContentEvent("a"), UsageEvent(7, 3), kDoneEvent);
+  const Outcome outcome =
+      RunScript(Script().SseHead().Chunk(answer).LastChunk(), PostRequest(kChat, body));
+  ExpectPassed(outcome, answer);
+  EXPECT_EQ(outcome.usage(), "7/3");
+  EXPECT_EQ(engine_->requests().at(0).body, body);
+}
+
 TEST_F(UsageLeftCases, B066_AClientGoneInTheLastMomentLeavesOneTrueRecord) {
   StartOne();
   Script script = Script().SseHead();

@@ -13,6 +13,7 @@
 #include "sluice/control/v1/observer_service.grpc.pb.h"
 #include "tests/integration/gateway_fixture.h"
 #include "tests/support/chat_events.h"
+#include "tests/support/scoped_env.h"
 
 namespace sluice::testing {
 namespace {
@@ -87,6 +88,57 @@ TEST_F(ControlTest, StreamsTheEventsOfAnExchangeInOrder) {
   EXPECT_EQ(events.back().exchange_finished().cause(), pb::CAUSE_COMPLETED);
   EXPECT_EQ(events.back().exchange_finished().usage().total_tokens(), 7);
   context.TryCancel();
+}
+
+TEST_F(ControlTest, StreamsTheChangesOfAKeyWithItsPool) {
+  const ScopedEnv env("SLUICE_TEST_WATCHED_KEY", "sk-one");
+  engine_ = StartEngine();
+  engine_->Enqueue(Script().Json("{}", "401 Unauthorized"));
+  config::Config config = ConfigFor(engine_->uri());
+  config.pools[0].keys = {{.id = "k1", .env = "SLUICE_TEST_WATCHED_KEY"}};
+  StartGateway(std::move(config));
+  StartStubs();
+  grpc::ClientContext context;
+  pb::WatchEventsRequest request;
+  request.set_follow(true);
+  request.add_filters()->add_pools("chat");
+  request.mutable_filters(0)->add_kinds(pb::EVENT_KIND_KEY_STATE_CHANGED);
+  auto watch = observer_->WatchEvents(&context, request);
+  pb::WatchEventsResponse response;
+  ASSERT_TRUE(watch->Read(&response));
+
+  Exchange(ChatRequest(false));
+  ASSERT_TRUE(watch->Read(&response));
+  ASSERT_EQ(response.events_size(), 1);
+  EXPECT_EQ(response.events(0).key_state_changed().key_id(), "k1");
+  EXPECT_EQ(response.events(0).key_state_changed().state(), pb::KeyStateChanged::STATE_REFUSED);
+  EXPECT_GT(response.events(0).time().seconds(), 0);
+  context.TryCancel();
+  gateway_ = nullptr;  // its threads end before the variable does
+}
+
+TEST_F(ControlTest, FitsTheRingOfEventsToTheConfiguration) {
+  engine_ = StartEngine();
+  config::Config config = ConfigFor(engine_->uri());
+  config.limits.event_ring_capacity = 2048;
+  StartGateway(std::move(config));
+  StartStubs();
+  const auto capacity = [this] {
+    grpc::ClientContext context;
+    pb::ServerStatus status;
+    EXPECT_TRUE(observer_->GetServerStatus(&context, {}, &status).ok());
+    return status.ring().capacity();
+  };
+  EXPECT_EQ(capacity(), 2048);
+  pb::UpdateConfigRequest request;
+  *request.mutable_config() = GetConfig();
+  request.mutable_config()->mutable_limits()->set_event_ring_capacity(1024);
+  request.mutable_update_mask()->add_paths("limits");
+  grpc::ClientContext context;
+  pb::Config updated;
+  const grpc::Status status = control_->UpdateConfig(&context, request, &updated);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(capacity(), 1024);
 }
 
 TEST_F(ControlTest, TellsWhatItServes) {

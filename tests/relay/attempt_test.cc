@@ -55,8 +55,8 @@ TEST_P(RetriedFailureTest, LeavesNothingRunningUpstream) {
   transport_.Play(GoodStream());
   const std::unique_ptr<Answer> answer = Serve();
   EXPECT_TRUE(transport_.sent()[0]->closed);
-  EXPECT_EQ(endpoints_.InFlight("pools/chat/endpoints/a"), 0);
-  EXPECT_EQ(endpoints_.InFlight("pools/chat/endpoints/b"), 1);
+  EXPECT_EQ(endpoints_.Read("pools/chat/endpoints/a").in_flight, 0);
+  EXPECT_EQ(endpoints_.Read("pools/chat/endpoints/b").in_flight, 1);
   Drive(*answer);
 }
 

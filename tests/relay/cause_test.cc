@@ -45,7 +45,7 @@ class CauseTest : public RelayTest, public ::testing::WithParamInterface<Ending>
     Observers observers;
     observers.Add(&observer_);
     observers.Add(&hub_observer_);
-    Proxy proxy({clock_, store_, endpoints_, keys_, transport_, observers});
+    Proxy proxy({clock_, store_, endpoints_, keys_, transport_, observers, registry_});
     Request request = ChatRequest();
     if (!ending.body.empty()) request.body = ending.body;
     const std::unique_ptr<Answer> answer =
@@ -78,7 +78,7 @@ class CauseTest : public RelayTest, public ::testing::WithParamInterface<Ending>
 
   void ExpectEvents(const Ending& ending) {
     const std::vector<events::Event> events = events::Reader(hub_, 0).Read().events;
-    using Finished = std::shared_ptr<const events::ExchangeFinished>;
+    using Finished = std::shared_ptr<const Exchange>;
     using Failed = std::shared_ptr<const events::AttemptFailed>;
     ASSERT_TRUE(std::holds_alternative<Finished>(events.back().what));
     EXPECT_EQ(std::get<Finished>(events.back().what)->cause, ending.cause);

@@ -70,7 +70,7 @@ TEST_F(HandExampleTest, PassesEveryTwoWaySplit) {
     testing::Transcript transcript;
     testing::RecordingObserver observer(transcript);
     testing::RecordingSink sink(transcript);
-    Proxy proxy({clock_, store_, endpoints_, keys_, transport_, observer});
+    Proxy proxy({clock_, store_, endpoints_, keys_, transport_, observer, registry_});
     transport_.Play(Script()
                         .Head(200, kEventStreamType)
                         .Piece(example_.body.substr(0, split))

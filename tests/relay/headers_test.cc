@@ -184,15 +184,15 @@ TEST_F(AnswerHeadersTest, PassEndToEndWithOurRequestId) {
   EXPECT_EQ(Text(sink_.head().headers),
             "Set-Cookie: a=1\nSet-Cookie: b=2\nopenai-processing-ms: 12\n"
             "Content-Type: text/event-stream\nX-Request-Id: theirs-1\n");
-  EXPECT_EQ(finished().info->request_id, "theirs-1");
+  EXPECT_EQ(finished().info().request_id, "theirs-1");
 }
 
 TEST_F(AnswerHeadersTest, NameTheExchangeWhenTheClientGaveNoId) {
   transport_.Play(GoodStream());
   Run();
-  EXPECT_EQ(*AnswerHeader("X-Request-Id"), ToString(finished().info->id));
+  EXPECT_EQ(*AnswerHeader("X-Request-Id"), ToString(finished().info().id));
   EXPECT_EQ(*transport_.sent()[0]->request.headers.Find("X-Request-Id"),
-            ToString(finished().info->id));
+            ToString(finished().info().id));
 }
 
 TEST_F(AnswerHeadersTest, KeepTheLengthOfABodyThatHasOne) {

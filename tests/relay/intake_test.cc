@@ -36,7 +36,7 @@ class IntakeTest : public RelayTest {
 TEST_F(IntakeTest, RecordsWhoAskedForWhat) {
   transport_.Play(GoodStream());
   Run();
-  const ExchangeInfo& info = *finished().info;
+  const ExchangeInfo& info = finished().info();
   EXPECT_EQ(info.client_address, "192.0.2.7:5000");
   EXPECT_EQ(info.method, "POST");
   EXPECT_EQ(info.path, "/v1/chat/completions");
@@ -122,7 +122,7 @@ TEST_F(IntakeTest, RecordsARequestThatCouldNotBeRead) {
   EXPECT_EQ(sink_.head().status, 431);
   EXPECT_THAT(sink_.body(), HasSubstr("over 32 KiB"));
   EXPECT_EQ(cause(), Cause::kHeadTooLarge);
-  EXPECT_EQ(finished().info->client_address, "192.0.2.7:5000");
+  EXPECT_EQ(finished().info().client_address, "192.0.2.7:5000");
 }
 
 TEST_F(IntakeTest, PassesAnyOtherPathAndMethodByTheRouteForAll) {
@@ -136,7 +136,7 @@ TEST_F(IntakeTest, PassesAnyOtherPathAndMethodByTheRouteForAll) {
   EXPECT_EQ(transport_.sent()[0]->request.target, "/v1/files/a%2Fb?x=%20&y");
   EXPECT_EQ(sink_.body(), "gone");
   EXPECT_EQ(cause(), Cause::kCompleted);
-  EXPECT_EQ(finished().info->model, "");
+  EXPECT_EQ(finished().info().model, "");
 }
 
 TEST_F(IntakeTest, JudgesNoBodyOfAPathItDoesNotKnow) {
@@ -165,7 +165,7 @@ TEST_F(IntakeTest, ARunningExchangeKeepsTheConfigurationItStartedWith) {
   Configure({"b"}, [](config::Pool& pool) { pool.timeouts.idle = seconds(1); });
   Drive(*answer);
   EXPECT_EQ(*finished().stamps.done - finished().stamps.accepted, seconds(60));
-  EXPECT_EQ(finished().info->config_generation, 1u);
+  EXPECT_EQ(finished().info().config_generation, 1u);
   transport_.Play(GoodStream());
   Serve();
   EXPECT_EQ(transport_.sent()[1]->uri, "http://b.test:8000");

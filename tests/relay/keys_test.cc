@@ -115,6 +115,9 @@ TEST_P(KeyFailureTest, LeadsSilentlyToAnotherEndpoint) {
   transport_.Play(GoodStream());
   Run();
   EXPECT_EQ(Pairs(), "a/k1 b/k2");
+  EXPECT_EQ(finished().subject->attempt, 2);
+  EXPECT_EQ(finished().subject->key_id, "k2");
+  EXPECT_EQ(finished().subject->endpoint, finished().attempts[1].endpoint);
   EXPECT_EQ(sink_.body(), absl::StrCat(kHello, kStop, kDone));
 }
 

@@ -159,8 +159,8 @@ TEST_F(RecordTest, ReadsTheUsageOfEmbeddings) {
   transport_.Play(Script().Head(200, "application/json").Body(body, 16).End());
   EXPECT_EQ(Run(request), Answer::Step::kEnd);
   EXPECT_EQ(sink_.body(), body);
-  EXPECT_EQ(finished().info->dialect, "openai.embeddings");
-  EXPECT_EQ(finished().info->model, "lantern-embed");
+  EXPECT_EQ(finished().info().dialect, "openai.embeddings");
+  EXPECT_EQ(finished().info().model, "lantern-embed");
   EXPECT_EQ(finished().usage, Tokens(8, 0, 8));
   EXPECT_EQ(finished().provenance, Provenance::kReported);
   EXPECT_EQ(cause(), Cause::kCompleted);
@@ -199,9 +199,9 @@ TEST_F(RecordTest, ObservesNothingOfAnEncodedStream) {
 TEST_F(RecordTest, GivesTheEndpointBackWhenItFinishes) {
   transport_.Play(GoodStream());
   const std::unique_ptr<Answer> answer = Serve();
-  EXPECT_EQ(endpoints_.InFlight("pools/chat/endpoints/a"), 1);
+  EXPECT_EQ(endpoints_.Read("pools/chat/endpoints/a").in_flight, 1);
   Drive(*answer);
-  EXPECT_EQ(endpoints_.InFlight("pools/chat/endpoints/a"), 0);
+  EXPECT_EQ(endpoints_.Read("pools/chat/endpoints/a").in_flight, 0);
   EXPECT_TRUE(transport_.sent()[0]->closed);
 }
 
@@ -219,7 +219,7 @@ TEST_F(RecordTest, LeavesOneLogLine) {
   const size_t bytes = sink_.body().size();
   EXPECT_THAT(log_[0],
               ::testing::EndsWith(absl::StrCat(
-                  " INFO exchange finished id=", ToString(finished().info->id),
+                  " INFO exchange finished id=", ToString(finished().info().id),
                   " client=192.0.2.7:5000 method=POST path=/v1/chat/completions model=lantern-8b"
                   " pool=chat endpoint=pools/chat/endpoints/a attempts=1 cause=completed status=200"
                   " first_byte_ms=250 ttft_ms=250 done_ms=250 bytes_in=",
@@ -366,7 +366,7 @@ TEST_F(RecordTest, SeveralObserversHearTheSame) {
   Observers both;
   both.Add(&first);
   both.Add(&second);
-  Proxy proxy({clock_, store_, endpoints_, keys_, transport_, both});
+  Proxy proxy({clock_, store_, endpoints_, keys_, transport_, both, registry_});
   transport_.Play(GoodStream());
   const std::unique_ptr<Answer> answer = proxy.Serve(ChatRequest(), clock_.Now(), cancellation_);
   Drive(*answer);

@@ -17,7 +17,7 @@
 namespace sluice::relay {
 namespace {
 
-constexpr size_t kBytesPerStream = 2048;
+constexpr size_t kBytesPerStream = 3072;
 
 /// As engines write them.
 std::string Frame(absl::string_view text) {
@@ -72,6 +72,7 @@ class DiscardingSink final : public ClientSink {
 class RelayMemoryTest : public ::testing::Test {
  protected:
   RelayMemoryTest() {
+    observers_.Add(&registry_);
     SetLogSink([](absl::string_view) {});
     config::Config config;
     config.pools.push_back(
@@ -96,12 +97,13 @@ class RelayMemoryTest : public ::testing::Test {
 
   testing::FakeClock clock_;
   Cancellation cancellation_;
-  Observer observer_;
+  Observers observers_;
+  ExchangeRegistry registry_{/*finished_kept=*/0};
   EndlessTransport transport_;
   upstream::EndpointTable endpoints_;
   upstream::KeyRing keys_{clock_};
   config::Store store_{clock_};
-  Proxy proxy_{{clock_, store_, endpoints_, keys_, transport_, observer_}};
+  Proxy proxy_{{clock_, store_, endpoints_, keys_, transport_, observers_, registry_}};
   DiscardingSink sink_;
 };
 

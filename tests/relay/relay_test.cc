@@ -22,6 +22,8 @@ Usage Tokens(int64_t prompt, int64_t completion, int64_t total) {
 
 RelayTest::RelayTest() {
   SetLogSink([this](absl::string_view line) { log_.emplace_back(line); });
+  observers_.Add(&registry_);
+  observers_.Add(&observer_);
   Configure({"a"});
 }
 
@@ -30,7 +32,7 @@ RelayTest::~RelayTest() {
   EXPECT_EQ(proxy_.in_flight(), 0);
   for (const auto& sent : transport_.sent()) EXPECT_TRUE(sent->closed) << sent->uri;
   for (const absl::string_view id : {"a", "b", "c"}) {
-    EXPECT_EQ(endpoints_.InFlight(absl::StrCat("pools/chat/endpoints/", id)), 0);
+    EXPECT_EQ(endpoints_.Read(absl::StrCat("pools/chat/endpoints/", id)).in_flight, 0);
   }
 }
 

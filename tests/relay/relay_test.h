@@ -78,13 +78,15 @@ class RelayTest : public ::testing::Test {
   testing::FakeClock clock_;
   Cancellation cancellation_;
   testing::Transcript transcript_;
+  ExchangeRegistry registry_;
   testing::RecordingObserver observer_{transcript_};
+  Observers observers_;  // both
   testing::RecordingSink sink_{transcript_};
   testing::FakeTransport transport_{clock_, cancellation_};
   upstream::EndpointTable endpoints_;
   upstream::KeyRing keys_{clock_};
   config::Store store_{clock_};
-  Proxy proxy_{{clock_, store_, endpoints_, keys_, transport_, observer_}};
+  Proxy proxy_{{clock_, store_, endpoints_, keys_, transport_, observers_, registry_}};
   std::vector<std::string> log_;
 };
 

@@ -33,9 +33,10 @@ config::Config Unusual() {
   pool.credentials = config::Credentials::kPassThrough;
   pool.keys = {{.id = "k1", .env = "KEY"}, {.id = "k2", .file = "/run/key"}};
   pool.key_header = "x-api-key";
+  pool.ask_usage = true;
   config.pools = {pool};
   config.routes = {{"gpt-*", "chat"}, {"*", "chat"}};
-  config.limits = {.max_body_bytes = 123, .max_in_flight = 45};
+  config.limits = {.max_body_bytes = 123, .max_in_flight = 45, .event_ring_capacity = 2048};
   return config;
 }
 
@@ -66,10 +67,11 @@ TEST(ConfigConvertTest, FillsInDefaultsForWhatIsNotSet) {
   EXPECT_EQ(FromProto(proto, &violations), expected);
 }
 
-TEST(ConfigConvertTest, CarriesASnapshotsVersion) {
-  const config::Snapshot snapshot(Unusual(), config::Secrets(), 7, "the-etag",
-                                  absl::FromUnixSeconds(1000));
-  const pb::Config proto = ToProto(snapshot);
+TEST(ConfigConvertTest, CarriesWhatNamesAVersion) {
+  const pb::Config proto = ToProto(config::Version{.config = Unusual(),
+                                                   .generation = 7,
+                                                   .etag = "the-etag",
+                                                   .time = absl::FromUnixSeconds(1000)});
   EXPECT_EQ(proto.name(), "config");
   EXPECT_EQ(proto.etag(), "the-etag");
   EXPECT_EQ(proto.generation(), 7);

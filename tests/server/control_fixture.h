@@ -1,7 +1,10 @@
 #ifndef SLUICE_TESTS_SERVER_CONTROL_FIXTURE_H_
 #define SLUICE_TESTS_SERVER_CONTROL_FIXTURE_H_
 
+#include <atomic>
 #include <chrono>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -29,9 +32,15 @@ class ControlServerTest : public ::testing::Test {
    public:
     int64_t in_flight() const override { return 3; }
     int64_t accepted() const override { return 10; }
+    std::map<uint64_t, int64_t, std::greater<>> in_flight_by_generation() const override {
+      return {{7, 1}, {1, 2}};
+    }
+    Resources resources() const override { return {}; }
+    void Drain() override { drained = true; }
+    std::atomic<bool> drained{false};
   };
 
-  ControlServer::Deps deps() { return {clock_, store_, *hub_, status_}; }
+  ControlServer::Deps deps() { return {clock_, store_, *hub_, registry_, endpoints_, status_}; }
 
   /// `options.address` is replaced by a free port unless it names a Unix socket.
   void Start(ControlServer::Options options = {}, size_t ring_capacity = 65536) {
@@ -80,6 +89,8 @@ class ControlServerTest : public ::testing::Test {
   FixedStatus status_;
   std::unique_ptr<events::Hub> hub_;
   config::Store store_{clock_};
+  ExchangeRegistry registry_;
+  upstream::EndpointTable endpoints_;
   std::unique_ptr<ControlServer> server_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<pb::ControlService::Stub> control_;

@@ -67,7 +67,7 @@ TEST_F(ControlServerTest, RefusesAPortThatIsTaken) {
 TEST_F(ControlServerTest, RefusesAnAddressThatIsNone) {
   Start();
   ControlServer::Options options;
-  options.address = "nowhere";
+  options.address = "unix:/nowhere/control.sock";
   EXPECT_EQ(ControlServer::Start(options, deps()).status().code(), absl::StatusCode::kUnavailable);
 }
 

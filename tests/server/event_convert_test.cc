@@ -35,7 +35,7 @@ events::Event EventOf(events::What what) {
   events::Event event;
   event.sequence = 9;
   event.time = absl::FromUnixMillis(1500);
-  event.subject = std::make_shared<const events::Subject>(events::Subject{
+  event.subject = std::make_shared<const Subject>(Subject{
       .exchange = Info(), .endpoint = "pools/chat/endpoints/a", .key_id = "k", .attempt = 2});
   event.since_start = milliseconds(500);
   event.what = std::move(what);
@@ -107,10 +107,10 @@ TEST(EventConvertTest, KeepsAbsentTokenCountsAbsentAndZerosPresent) {
 }
 
 TEST(EventConvertTest, SumsUpAFinishedExchange) {
-  events::ExchangeFinished finished;
+  Exchange finished;
   finished.cause = Cause::kCompleted;
   finished.http_status = 200;
-  finished.attempts = 2;
+  finished.attempts.resize(2);
   finished.stamps.first_frame = finished.stamps.accepted + milliseconds(30);
   finished.bytes_from_upstream = 700;
   finished.bytes_to_client = 628;
@@ -125,9 +125,8 @@ TEST(EventConvertTest, SumsUpAFinishedExchange) {
   finished.dropped_bytes = 72;
   finished.dropped_stretches = 3;
   finished.cancel_latency = milliseconds(9);
-  finished.key_id = "k1";
-  const pb::Event event =
-      Converted(std::make_shared<const events::ExchangeFinished>(std::move(finished)));
+  finished.attempts.back().key_id = "k1";
+  const pb::Event event = Converted(std::make_shared<const Exchange>(std::move(finished)));
   const pb::ExchangeFinished& proto = event.exchange_finished();
   EXPECT_EQ(proto.cause(), pb::CAUSE_COMPLETED);
   EXPECT_EQ(proto.http_status(), 200);
@@ -156,7 +155,7 @@ TEST(EventConvertTest, MakesTextOfPeersValidAndShort) {
   auto info = Info();
   info->model = "\xFF" + std::string(1 << 20, 'm');
   info->path = std::string(1 << 20, 'p');
-  event.subject = std::make_shared<const events::Subject>(events::Subject{.exchange = info});
+  event.subject = std::make_shared<const Subject>(Subject{.exchange = info});
   pb::Event proto;
   ToProto(event, &proto);
   EXPECT_LE(proto.ByteSizeLong(), 4096u);
@@ -178,6 +177,55 @@ TEST(EventConvertTest, TakesAnEventWithoutExchange) {
   }
 }
 
+TEST(EventConvertTest, TellsWhereAStateHasChanged) {
+  pb::Event endpoint;
+  ToProto(
+      events::EventOfGateway(absl::FromUnixSeconds(5),
+                             EndpointStateChanged{.pool = "chat",
+                                                  .endpoint = "pools/chat/endpoints/a",
+                                                  .state = EndpointStateChanged::State::kDraining,
+                                                  .detail = "by \xFF"}),
+      &endpoint);
+  EXPECT_EQ(endpoint.time().seconds(), 5);
+  EXPECT_EQ(endpoint.exchange(), "");
+  EXPECT_EQ(endpoint.pool(), "chat");
+  EXPECT_EQ(endpoint.endpoint(), "pools/chat/endpoints/a");
+  EXPECT_EQ(endpoint.endpoint_state_changed().state(), pb::EndpointStatus::STATE_DRAINING);
+  EXPECT_EQ(endpoint.endpoint_state_changed().detail(), "by \xEF\xBF\xBD");
+
+  pb::Event key;
+  KeyStateChanged change{.pool = "chat",
+                         .key_id = "k1",
+                         .state = KeyStateChanged::State::kResting,
+                         .until = absl::FromUnixSeconds(9)};
+  ToProto(events::EventOfGateway(absl::FromUnixSeconds(5), change), &key);
+  EXPECT_EQ(key.pool(), "chat");
+  EXPECT_EQ(key.endpoint(), "");
+  EXPECT_EQ(key.key_state_changed().key_id(), "k1");
+  EXPECT_EQ(key.key_state_changed().state(), pb::KeyStateChanged::STATE_RESTING);
+  EXPECT_EQ(key.key_state_changed().until().seconds(), 9);
+  change.state = KeyStateChanged::State::kRefused;
+  key.Clear();
+  ToProto(events::EventOfGateway(absl::FromUnixSeconds(5), change), &key);
+  EXPECT_EQ(key.key_state_changed().state(), pb::KeyStateChanged::STATE_REFUSED);
+  EXPECT_FALSE(key.key_state_changed().has_until());
+}
+
+TEST(EventConvertTest, WalksEveryState) {
+  const EndpointStateChanged::State endpoint_states[] = {EndpointStateChanged::State::kActive,
+                                                         EndpointStateChanged::State::kDraining,
+                                                         EndpointStateChanged::State::kRemoved};
+  for (const EndpointStateChanged::State state : endpoint_states) {
+    EXPECT_EQ(ToProto(state), static_cast<int>(state) + 1);
+  }
+  for (int i = 0; i < 3; ++i) {
+    const auto state = static_cast<KeyStateChanged::State>(i);
+    const pb::Event event =
+        Converted(std::make_shared<const KeyStateChanged>(KeyStateChanged{.state = state}));
+    EXPECT_EQ(event.key_state_changed().state(), i + 1);
+  }
+}
+
 /// EventKind, Event.kind and events::Kind name the same things in the same order.
 TEST(EventConvertTest, WalksEveryKind) {
   const auto* oneof = pb::Event::descriptor()->FindOneofByName("kind");
@@ -191,8 +239,10 @@ TEST(EventConvertTest, WalksEveryKind) {
       events::FirstFrame{},
       events::Chunk{},
       std::make_shared<const events::UsageReported>(),
-      std::make_shared<const events::ExchangeFinished>(),
+      std::make_shared<const Exchange>(),
       std::make_shared<const events::ConfigChanged>(),
+      std::make_shared<const EndpointStateChanged>(),
+      std::make_shared<const KeyStateChanged>(),
   };
   for (int i = 0; i < events::kKinds; ++i) {
     const std::string name = oneof->field(i)->name();
@@ -207,6 +257,7 @@ TEST(EventConvertTest, WalksEveryKind) {
 TEST(EventConvertTest, ConvertsFilters) {
   pb::EventFilter proto;
   proto.add_models("m");
+  proto.add_principals("w");
   proto.add_pools("p");
   proto.add_endpoints("e");
   proto.add_exchanges("x5f3a09c100000001");
@@ -214,6 +265,7 @@ TEST(EventConvertTest, ConvertsFilters) {
   const auto filter = FromProto(proto);
   ASSERT_TRUE(filter.ok()) << filter.status();
   EXPECT_EQ(filter->models, std::vector<std::string>{"m"});
+  EXPECT_EQ(filter->principals, std::vector<std::string>{"w"});
   EXPECT_EQ(filter->pools, std::vector<std::string>{"p"});
   EXPECT_EQ(filter->endpoints, std::vector<std::string>{"e"});
   EXPECT_EQ(filter->exchanges, std::vector<ExchangeId>{ExchangeId{0x5f3a09c100000001}});

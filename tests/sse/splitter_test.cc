@@ -210,6 +210,20 @@ TEST(SplitterTest, SettlesWhatNoFrameToComeHolds) {
   }
 }
 
+TEST(SplitterTest, SettlesCommentsInFrontOfFieldsAlone) {
+  Splitter splitter;
+  std::vector<uint64_t> fields_starts;
+  const auto note = [&](const Frame& frame) { fields_starts.push_back(frame.fields_start); };
+  const std::pair<absl::string_view, uint64_t> steps[] = {
+      {": ping\n\n", 8}, {": pi", 8},        {"ng\n", 15},  {"id: 1\n", 15}, {"data: a\n", 15},
+      {": c\n", 15},     {"\n:\n:\nda", 38}, {"ta: b", 38}, {"\n\n", 47}};
+  for (const auto& [piece, settled] : steps) {
+    splitter.Feed(piece, note);
+    EXPECT_EQ(splitter.fields_settled(), settled) << piece;
+  }
+  EXPECT_THAT(fields_starts, ElementsAre(15, 38));
+}
+
 TEST(SplitterTest, CountsABlockOfTooManyRangesAsOversize) {
   std::string stream = "data: a\n";
   for (int i = 0; i < 2000; ++i) stream += "x\n:\n";

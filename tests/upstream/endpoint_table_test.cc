@@ -45,16 +45,16 @@ TEST(EndpointTableTest, HasNothingWhenNoneIsEligible) {
 TEST(EndpointTableTest, CountsLeasesUntilTheyEnd) {
   EndpointTable table;
   const config::Pool pool = PoolOf({"a"});
-  EXPECT_EQ(table.InFlight("pools/chat/endpoints/a"), 0);
+  EXPECT_EQ(table.Read("pools/chat/endpoints/a").in_flight, 0);
   {
     std::optional<Lease> first = table.Acquire(pool, kAny);
     std::optional<Lease> second = table.Acquire(pool, kAny);
-    EXPECT_EQ(table.InFlight("pools/chat/endpoints/a"), 2);
+    EXPECT_EQ(table.Read("pools/chat/endpoints/a").in_flight, 2);
     first->Release();
     first->Release();
-    EXPECT_EQ(table.InFlight("pools/chat/endpoints/a"), 1);
+    EXPECT_EQ(table.Read("pools/chat/endpoints/a").in_flight, 1);
   }
-  EXPECT_EQ(table.InFlight("pools/chat/endpoints/a"), 0);
+  EXPECT_EQ(table.Read("pools/chat/endpoints/a").in_flight, 0);
 }
 
 TEST(EndpointTableTest, CountsAMovedLeaseOnce) {
@@ -63,10 +63,10 @@ TEST(EndpointTableTest, CountsAMovedLeaseOnce) {
   Lease a = *table.Acquire(pool, kAny);
   Lease b = *table.Acquire(pool, kAny);
   Lease moved = std::move(a);
-  EXPECT_EQ(table.InFlight("pools/chat/endpoints/a"), 1);
+  EXPECT_EQ(table.Read("pools/chat/endpoints/a").in_flight, 1);
   moved = std::move(b);
-  EXPECT_EQ(table.InFlight("pools/chat/endpoints/a"), 0);
-  EXPECT_EQ(table.InFlight("pools/chat/endpoints/b"), 1);
+  EXPECT_EQ(table.Read("pools/chat/endpoints/a").in_flight, 0);
+  EXPECT_EQ(table.Read("pools/chat/endpoints/b").in_flight, 1);
 }
 
 TEST(EndpointTableTest, KeepsCountsWhenTheConfigurationChanges) {
@@ -76,7 +76,7 @@ TEST(EndpointTableTest, KeepsCountsWhenTheConfigurationChanges) {
   const config::Pool after = PoolOf({"b", "a"});
   const Lease again =
       *table.Acquire(after, [](const config::Endpoint& endpoint) { return endpoint.id == "a"; });
-  EXPECT_EQ(table.InFlight("pools/chat/endpoints/a"), 2);
+  EXPECT_EQ(table.Read("pools/chat/endpoints/a").in_flight, 2);
 }
 
 TEST(EndpointTableTest, CountsAcrossThreads) {
@@ -89,7 +89,9 @@ TEST(EndpointTableTest, CountsAcrossThreads) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(table.InFlight("pools/chat/endpoints/a") + table.InFlight("pools/chat/endpoints/b"), 0);
+  EXPECT_EQ(table.Read("pools/chat/endpoints/a").in_flight +
+                table.Read("pools/chat/endpoints/b").in_flight,
+            0);
 }
 
 }  // namespace

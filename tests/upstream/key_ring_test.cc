@@ -1,10 +1,14 @@
 #include "lib/upstream/key_ring.h"
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "absl/time/time.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include "tests/support/fake_clock.h"
@@ -15,6 +19,8 @@ namespace {
 using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 constexpr auto kAny = [](const config::Key&) { return true; };
 
@@ -25,8 +31,9 @@ config::Snapshot SnapshotOf(uint64_t generation) {
   config::Secrets secrets;
   secrets.Add("chat", "k1", Secret("sk-one"));
   secrets.Add("chat", "k2", Secret("sk-two"));
-  return config::Snapshot(std::move(config), std::move(secrets), generation, "etag",
-                          absl::UnixEpoch());
+  return config::Snapshot(std::make_shared<config::Version>(config::Version{
+                              .config = std::move(config), .generation = generation}),
+                          std::move(secrets));
 }
 
 class KeyRingTest : public ::testing::Test {
@@ -53,8 +60,20 @@ class KeyRingTest : public ::testing::Test {
     KeyUse(ring_, snapshot_, PoolOf(snapshot_), PoolOf(snapshot_).keys[0]).See(head);
   }
 
+  /// What the ring told so far, as "k1 resting 7s"; forgets it.
+  std::vector<std::string> Told() { return std::exchange(told_, {}); }
+
   testing::FakeClock clock_;
-  KeyRing ring_{clock_};
+  KeyRing ring_{clock_, [this](KeyStateChanged change) {
+                  constexpr const char* kNames[] = {" active", " resting ", " refused"};
+                  std::string text =
+                      change.pool + "/" + change.key_id + kNames[static_cast<int>(change.state)];
+                  if (change.state == KeyStateChanged::State::kResting) {
+                    text += absl::FormatDuration(change.until - clock_.WallNow());
+                  }
+                  told_.push_back(text);
+                }};
+  std::vector<std::string> told_;
   const config::Snapshot snapshot_ = SnapshotOf(3);
 };
 
@@ -122,6 +141,41 @@ TEST_F(KeyRingTest, CountsRefusalsThatCameTogetherOnce) {
   for (int i = 0; i < 5; ++i) Answer(429);
   clock_.Advance(seconds(1));
   EXPECT_EQ(Usable(snapshot_), "k1 k2 ");
+}
+
+TEST_F(KeyRingTest, TellsOfARestAndOfItsEndWhenTheKeyIsTakenAgain) {
+  Answer(429, "7");
+  EXPECT_THAT(Told(), ElementsAre("chat/k1 resting 7s"));
+  Answer(429, "9");
+  EXPECT_THAT(Told(), ElementsAre("chat/k1 resting 9s"));
+  for (const absl::string_view shorter : {"9", "1", ""}) Answer(429, shorter);
+  clock_.Advance(seconds(9));
+  EXPECT_THAT(Told(), IsEmpty());
+  for (int i = 0; i < 4; ++i) ring_.Take(snapshot_, PoolOf(snapshot_), kAny);
+  EXPECT_THAT(Told(), ElementsAre("chat/k1 active"));
+  Answer(429);
+  EXPECT_THAT(Told(), ElementsAre("chat/k1 resting 1s"));
+}
+
+TEST_F(KeyRingTest, TellsOnceThatAKeyIsRefused) {
+  Answer(401);
+  Answer(403);
+  Answer(429, "7");
+  EXPECT_THAT(Told(), ElementsAre("chat/k1 refused"));
+  clock_.Advance(seconds(7));
+  for (int i = 0; i < 2; ++i) ring_.Take(snapshot_, PoolOf(snapshot_), kAny);
+  EXPECT_THAT(Told(), IsEmpty());
+  const config::Snapshot next = SnapshotOf(4);
+  for (int i = 0; i < 2; ++i) ring_.Take(next, PoolOf(next), kAny);
+  EXPECT_THAT(Told(), ElementsAre("chat/k1 active"));
+  Answer(401);
+  EXPECT_THAT(Told(), IsEmpty()) << "an exchange that began before the change";
+}
+
+TEST_F(KeyRingTest, TellsNothingOfAnswersThatLeaveAKeyAlone) {
+  for (const int status : {200, 404, 500, 503}) Answer(status);
+  Answer(429, "0");
+  EXPECT_THAT(Told(), IsEmpty());
 }
 
 TEST_F(KeyRingTest, SharesItsStateAmongThreads) {

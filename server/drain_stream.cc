@@ -1,0 +1,72 @@
+#include "server/drain_stream.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "server/exchange_convert.h"
+#include "server/proto_time.h"
+
+namespace sluice::server {
+namespace {
+
+namespace pb = ::sluice::control::v1;
+
+constexpr size_t kMostTold = 20;
+constexpr Duration kShortestPause = std::chrono::milliseconds(200);  // between two responses
+constexpr Duration kLongestPause = std::chrono::seconds(10);
+/// For cancelled exchanges to end.
+constexpr Duration kCancelPatience = std::chrono::seconds(5);
+
+}  // namespace
+
+DrainStream::DrainStream(grpc::CallbackServerContext* context, const Clock& clock, StreamPump& pump,
+                         Duration write_limit, ExchangeRegistry& registry, DrainPlan plan)
+    : PumpedStream(context, clock, pump, write_limit),
+      clock_(clock),
+      registry_(registry),
+      plan_(std::move(plan)) {}
+
+DrainStream::Next DrainStream::Fill(Instant now, pb::DrainProgress* response, grpc::Status*) {
+  if (done_) return Next::kEnd;
+  if (!expired_ && now >= plan_.deadline) {
+    expired_ = true;
+    if (plan_.cancel) CancelRemaining(now);
+  }
+  const int64_t remaining = plan_.remaining();
+  const bool waits_for_cancelled =
+      cancelled_ > 0 && now < DeadlineAfter(plan_.deadline, kCancelPatience);
+  done_ = remaining == 0 || (expired_ && !waits_for_cancelled);
+  const Duration pause = remaining == told_remaining_ ? kLongestPause : kShortestPause;
+  if (!done_ && told_remaining_ >= 0 && now < told_at_ + pause) return Next::kNothing;
+
+  told_at_ = now;
+  told_remaining_ = remaining;
+  response->set_remaining(remaining);
+  std::vector<ExchangeView> views = Remaining();
+  for (size_t i = 0; i < std::min(views.size(), kMostTold); ++i) {
+    ToProto(views[i], now, response->add_oldest());
+  }
+  *response->mutable_deadline() =
+      ToProto(clock_.WallNow() + absl::FromChrono(plan_.deadline - now));
+  response->set_cancelled(cancelled_);
+  response->set_done(done_);
+  return Next::kWrite;
+}
+
+std::vector<ExchangeView> DrainStream::Remaining() const {
+  std::vector<ExchangeView> views = registry_.ListRunning();
+  std::erase_if(views, [this](const ExchangeView& view) { return !plan_.concerns(view); });
+  std::reverse(views.begin(), views.end());
+  return views;
+}
+
+void DrainStream::CancelRemaining(Instant now) {
+  for (const ExchangeView& view : Remaining()) {
+    const auto result = registry_.Cancel(view.info().id, Cause::kDrained, now, plan_.detail);
+    if (result == ExchangeRegistry::CancelResult::kCancelled) ++cancelled_;
+  }
+}
+
+}  // namespace sluice::server

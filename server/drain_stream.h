@@ -1,0 +1,50 @@
+#ifndef SLUICE_SERVER_DRAIN_STREAM_H_
+#define SLUICE_SERVER_DRAIN_STREAM_H_
+
+#include <functional>
+#include <string>
+
+#include "lib/exchange/registry.h"
+#include "server/pumped_stream.h"
+#include "sluice/control/v1/control_service.pb.h"
+
+namespace sluice::server {
+
+/// What a drain waits for, and what it does at the end of its time.
+struct DrainPlan {
+  /// How many remain: cheap, thread-safe.
+  std::function<int64_t()> remaining;
+  /// Whether a running exchange is one of them.
+  std::function<bool(const ExchangeView&)> concerns;
+  Instant deadline;
+  bool cancel = false;  // those that remain at the deadline
+  std::string detail;   // for the records of those: who and why
+};
+
+/// One DrainEndpoint or DrainServer call: tells who remains until nobody does or the time is over.
+/// The drain itself does not depend on it.
+class DrainStream final : public PumpedStream<control::v1::DrainProgress> {
+ public:
+  /// As in PumpedStream.
+  DrainStream(grpc::CallbackServerContext* context, const Clock& clock, StreamPump& pump,
+              Duration write_limit, ExchangeRegistry& registry, DrainPlan plan);
+
+ private:
+  Next Fill(Instant now, control::v1::DrainProgress* response, grpc::Status* status) override;
+  /// Those concerned, the oldest first.
+  std::vector<ExchangeView> Remaining() const;
+  void CancelRemaining(Instant now);
+
+  const Clock& clock_;
+  ExchangeRegistry& registry_;
+  const DrainPlan plan_;
+  int64_t told_remaining_ = -1;
+  Instant told_at_{};
+  bool expired_ = false;
+  int64_t cancelled_ = 0;
+  bool done_ = false;
+};
+
+}  // namespace sluice::server
+
+#endif  // SLUICE_SERVER_DRAIN_STREAM_H_

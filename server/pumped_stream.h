@@ -1,0 +1,154 @@
+#ifndef SLUICE_SERVER_PUMPED_STREAM_H_
+#define SLUICE_SERVER_PUMPED_STREAM_H_
+
+#include <memory>
+#include <utility>
+
+#include "grpcpp/server_context.h"
+#include "grpcpp/support/server_callback.h"
+
+#include "lib/base/clock.h"
+#include "lib/base/mutex.h"
+#include "lib/exchange/registry.h"
+#include "server/stream_pump.h"
+
+namespace sluice::server {
+
+/// One server-streaming call that a StreamPump feeds: its subclass says what to send when the
+/// client has room. At most one write is in flight; a client that takes a response no sooner than
+/// `write_limit` is ended with CANCELLED. Thread-safe. gRPC calls are made without the mutex, since
+/// they may run reactions on the same thread.
+template <typename ResponseType>
+class PumpedStream : public grpc::ServerWriteReactor<ResponseType>, public PumpedCall {
+ public:
+  using Response = ResponseType;
+
+  void Pump(Instant now) final {
+    bool stalled = false;
+    Next next = Next::kNothing;
+    grpc::Status end;
+    {
+      MutexLock lock(&mutex_);
+      if (ending_) return;
+      if (writing_) {
+        if (now < write_due_) return;
+        stalled = ending_ = true;
+        ++holds_;
+      } else {
+        response_.Clear();
+        next = Fill(now, &response_, &end);
+        if (next == Next::kWrite) {
+          writing_ = true;
+          ++holds_;
+          write_due_ = DeadlineAfter(now, write_limit_);
+        }
+      }
+    }
+    if (stalled) {
+      context_->TryCancel();  // makes the write fail
+      Release();
+    } else if (next == Next::kWrite) {
+      this->StartWrite(&response_);
+    } else if (next == Next::kEnd) {
+      End(end);
+    }
+  }
+
+  /// Ends the call as soon as nothing of it is in flight. The first status counts.
+  void End(const grpc::Status& status) final {
+    {
+      MutexLock lock(&mutex_);
+      if (ending_) return;
+      ending_ = true;
+      end_status_ = status;
+      ++holds_;
+    }
+    Release();
+  }
+
+  void OnWriteDone(bool ok) final {
+    const std::shared_ptr<PumpedCall> self = shared_from_this();  // Release may lead to OnDone
+    {
+      MutexLock lock(&mutex_);
+      writing_ = false;
+      if (!ok) ending_ = true;
+    }
+    Release();
+    Pump(clock_.Now());
+  }
+
+  void OnCancel() final { End(grpc::Status::CANCELLED); }
+
+  void OnDone() final { pump_.Remove(this); }
+
+ protected:
+  enum class Next { kNothing, kWrite, kEnd };
+
+  /// `context` is valid until gRPC is done with the call; the others must outlive it.
+  PumpedStream(grpc::CallbackServerContext* context, const Clock& clock, StreamPump& pump,
+               Duration write_limit)
+      : context_(context), clock_(clock), pump_(pump), write_limit_(write_limit) {}
+
+ private:
+  /// Says what to do now: write `response`, which comes empty, or end with `status`. Calls come one
+  /// at a time, none after an end.
+  virtual Next Fill(Instant now, Response* response, grpc::Status* status) = 0;
+
+  /// Gives up what kept Finish from being called, and calls it if it is due.
+  void Release() {
+    grpc::Status status;
+    {
+      MutexLock lock(&mutex_);
+      --holds_;
+      if (holds_ > 0 || !ending_ || finished_) return;
+      finished_ = true;
+      status = end_status_;
+    }
+    this->Finish(status);
+  }
+
+  grpc::CallbackServerContext* const context_;
+  const Clock& clock_;
+  StreamPump& pump_;
+  const Duration write_limit_;
+
+  Mutex mutex_;
+  bool writing_ ABSL_GUARDED_BY(mutex_) = false;
+  Instant write_due_ ABSL_GUARDED_BY(mutex_);
+  int holds_ ABSL_GUARDED_BY(mutex_) = 0;  // a write, an end under way: Finish must wait
+  bool ending_ ABSL_GUARDED_BY(mutex_) = false;
+  bool finished_ ABSL_GUARDED_BY(mutex_) = false;
+  grpc::Status end_status_ ABSL_GUARDED_BY(mutex_) = grpc::Status::CANCELLED;
+  Response response_;  // gRPC's while writing_, else guarded by mutex_
+};
+
+/// Ends a streaming call that never begins.
+template <typename Response>
+class RefusedStream final : public grpc::ServerWriteReactor<Response> {
+ public:
+  explicit RefusedStream(const grpc::Status& status) { this->Finish(status); }
+  void OnDone() override { delete this; }
+};
+
+/// What the streams of the services have in common. All must outlive them.
+struct StreamDeps {
+  const Clock& clock;
+  StreamPump& pump;
+  ExchangeRegistry& registry;
+  Duration write_limit;
+};
+
+/// Gives a new stream of type Stream to the pump; its refusal when there are too many.
+template <typename Stream, typename... Args>
+auto StartStream(const StreamDeps& deps, grpc::CallbackServerContext* context, Args&&... args)
+    -> grpc::ServerWriteReactor<typename Stream::Response>* {
+  auto stream = std::make_shared<Stream>(context, deps.clock, deps.pump, deps.write_limit,
+                                         std::forward<Args>(args)...);
+  const grpc::Status added = deps.pump.Add(stream);
+  if (!added.ok()) return new RefusedStream<typename Stream::Response>(added);
+  return stream.get();
+}
+
+}  // namespace sluice::server
+
+#endif  // SLUICE_SERVER_PUMPED_STREAM_H_

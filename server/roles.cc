@@ -1,0 +1,152 @@
+#include "server/roles.h"
+
+#include <algorithm>
+#include <chrono>
+#include <openssl/crypto.h>
+#include <openssl/sha.h>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+#include "lib/base/log.h"
+#include "lib/base/status.h"
+#include "server/durable_file.h"
+
+namespace sluice::server {
+namespace {
+
+constexpr Duration kLookInterval = std::chrono::seconds(1);
+constexpr size_t kMaxNameBytes = 128;
+constexpr size_t kMaxProblems = 20;
+
+bool IsName(absl::string_view text) {
+  return text.size() <= kMaxNameBytes && std::all_of(text.begin(), text.end(), absl::ascii_isgraph);
+}
+
+bool SameFile(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_size == b.st_size &&
+         a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec == b.st_mtim.tv_nsec &&
+         a.st_mode == b.st_mode;
+}
+
+}  // namespace
+
+absl::StatusOr<Roles> Roles::Parse(absl::string_view text) {
+  Roles roles;
+  std::vector<std::string> problems;
+  int number = 0;
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    ++number;
+    line = absl::StripAsciiWhitespace(line);
+    if (line.empty() || line[0] == '#') continue;
+    const std::string problem =
+        roles.Add(absl::StrSplit(line, absl::ByAnyChar(" \t"), absl::SkipEmpty()));
+    if (problem.empty()) continue;
+    if (problems.size() == kMaxProblems) {
+      problems.push_back("and more");
+      break;
+    }
+    problems.push_back(absl::StrCat("line ", number, ": ", problem));
+  }
+  if (problems.empty() && roles.tokens_.empty() && roles.certificates_.empty()) {
+    problems.push_back("names nobody; `sluicectl token new NAME` makes a line");
+  }
+  if (!problems.empty()) return absl::InvalidArgumentError(absl::StrJoin(problems, "\n"));
+  return roles;
+}
+
+std::string Roles::Add(const std::vector<absl::string_view>& fields) {
+  if (fields.size() != 2 && fields.size() != 3) {
+    return "is not ROLE NAME, nor ROLE NAME SHA256HEX";
+  }
+  const std::optional<Role> role = ParseRole(fields[0]);
+  if (!role.has_value()) return "begins with no role: viewer, tailer or operator";
+  if (!IsName(fields[1])) {
+    return absl::StrCat("has a name that is not of 1 to ", kMaxNameBytes,
+                        " printable ASCII characters");
+  }
+  const Entry entry{*role, std::string(fields[1])};
+  if (fields.size() == 2) {
+    const bool twice = FindCertificate({entry.name}) != nullptr;
+    certificates_.push_back(entry);
+    return twice ? "gives the certificate of a line before it another role" : "";
+  }
+  Token token{entry, {}};
+  if (fields[2].size() != 2 * token.hash.size() ||
+      !std::all_of(fields[2].begin(), fields[2].end(), absl::ascii_isxdigit)) {
+    return "ends with no SHA-256 in hex (64 digits); the token itself does not belong here";
+  }
+  const std::string bytes = absl::HexStringToBytes(fields[2]);
+  std::copy(bytes.begin(), bytes.end(), token.hash.begin());
+  const bool twice = std::any_of(tokens_.begin(), tokens_.end(),
+                                 [&](const Token& other) { return other.hash == token.hash; });
+  tokens_.push_back(std::move(token));
+  return twice ? "has the token of a line before it" : "";
+}
+
+const Roles::Entry* Roles::FindToken(absl::string_view token) const {
+  Hash hash;
+  SHA256(reinterpret_cast<const unsigned char*>(token.data()), token.size(), hash.data());
+  const Entry* found = nullptr;
+  for (const Token& known : tokens_) {  // to the end, whichever it is
+    if (CRYPTO_memcmp(known.hash.data(), hash.data(), hash.size()) == 0) found = &known.entry;
+  }
+  return found;
+}
+
+const Roles::Entry* Roles::FindCertificate(const std::vector<absl::string_view>& names) const {
+  const auto found =
+      std::find_if(certificates_.begin(), certificates_.end(), [&](const Entry& entry) {
+        return std::find(names.begin(), names.end(), entry.name) != names.end();
+      });
+  return found == certificates_.end() ? nullptr : &*found;
+}
+
+absl::StatusOr<std::unique_ptr<RolesFile>> RolesFile::Open(const Clock& clock,
+                                                           const std::string& path) {
+  std::unique_ptr<RolesFile> file(new RolesFile(clock, path));
+  MutexLock lock(&file->mutex_);
+  stat(path.c_str(), &file->seen_);
+  SLUICE_RETURN_IF_ERROR(file->Load());
+  file->next_look_ = clock.Now() + kLookInterval;
+  return file;
+}
+
+std::shared_ptr<const Roles> RolesFile::Current() {
+  MutexLock lock(&mutex_);
+  const Instant now = clock_.Now();
+  if (now < next_look_) return roles_;
+  next_look_ = now + kLookInterval;
+  struct stat found = {};  // all zero if there is no file, which is a change too
+  stat(path_.c_str(), &found);
+  if (SameFile(found, seen_)) return roles_;
+  // What is written between the two looks at the file differs from `found` at the next look.
+  seen_ = found;
+  if (const absl::Status loaded = Load(); loaded.ok()) {
+    Log(LogLevel::kInfo, "the roles file has changed", {{"path", path_}});
+  } else {
+    Log(LogLevel::kError, "the roles file cannot be used; what it said before still holds",
+        {{"error", loaded.message()}});
+  }
+  return roles_;
+}
+
+absl::Status RolesFile::Load() {
+  if ((seen_.st_mode & S_IWOTH) != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path_, ": anybody on this host may write it: chmod o-w it"));
+  }
+  SLUICE_ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path_));
+  absl::StatusOr<Roles> roles = Roles::Parse(text);
+  if (!roles.ok()) {
+    return absl::Status(roles.status().code(),
+                        absl::StrCat(path_, ":\n", roles.status().message()));
+  }
+  roles_ = std::make_shared<const Roles>(*std::move(roles));
+  return absl::OkStatus();
+}
+
+}  // namespace sluice::server

@@ -1,0 +1,89 @@
+#include "server/stream_pump.h"
+
+#include <algorithm>
+#include <pthread.h>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace sluice::server {
+
+StreamPump::StreamPump(const Clock& clock, Options options)
+    : clock_(clock), options_(options), thread_([this] { Run(); }) {}
+
+StreamPump::~StreamPump() {
+  if (thread_.joinable()) Shutdown();
+}
+
+grpc::Status StreamPump::Add(std::shared_ptr<PumpedCall> call) {
+  {
+    MutexLock lock(&mutex_);
+    if (closing_) {
+      return grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server is shutting down");
+    }
+    if (calls_.size() >= options_.max_calls) {
+      return grpc::Status(
+          grpc::StatusCode::RESOURCE_EXHAUSTED,
+          absl::StrCat(options_.max_calls, " such calls are served already, which is the limit"));
+    }
+    calls_.push_back(call);
+  }
+  changed_.NotifyAll();
+  call->Pump(clock_.Now());
+  return grpc::Status::OK;
+}
+
+void StreamPump::Remove(const PumpedCall* call) {
+  std::shared_ptr<PumpedCall> last_reference;  // given up without the mutex
+  MutexLock lock(&mutex_);
+  const auto found =
+      std::find_if(calls_.begin(), calls_.end(), [call](const auto& c) { return c.get() == call; });
+  if (found == calls_.end()) return;
+  last_reference = std::move(*found);
+  calls_.erase(found);
+}
+
+void StreamPump::Shutdown() {
+  std::vector<std::shared_ptr<PumpedCall>> calls;
+  {
+    MutexLock lock(&mutex_);
+    closing_ = true;
+    calls = calls_;
+  }
+  changed_.NotifyAll();
+  thread_.join();
+  for (const auto& call : calls) {
+    call->End(grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server is shutting down"));
+  }
+}
+
+size_t StreamPump::calls() const {
+  MutexLock lock(&mutex_);
+  return calls_.size();
+}
+
+void StreamPump::Run() {
+  pthread_setname_np(pthread_self(), "sluice-streams");
+  while (true) {
+    std::vector<std::shared_ptr<PumpedCall>> calls;
+    {
+      MutexLock lock(&mutex_);
+      changed_.Wait(&mutex_, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+        return closing_ || !calls_.empty();
+      });
+      if (closing_) return;
+      calls = calls_;
+    }
+    const Instant now = clock_.Now();
+    for (const auto& call : calls) call->Pump(now);
+    calls.clear();
+
+    MutexLock lock(&mutex_);
+    if (changed_.WaitFor(&mutex_, options_.interval,
+                         [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return closing_; })) {
+      return;
+    }
+  }
+}
+
+}  // namespace sluice::server

@@ -1,0 +1,62 @@
+#ifndef SLUICE_SERVER_STREAM_PUMP_H_
+#define SLUICE_SERVER_STREAM_PUMP_H_
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "grpcpp/support/status.h"
+
+#include "lib/base/clock.h"
+#include "lib/base/mutex.h"
+
+namespace sluice::server {
+
+/// A streaming call as its pump sees it. Thread-safe.
+class PumpedCall : public std::enable_shared_from_this<PumpedCall> {
+ public:
+  virtual ~PumpedCall() = default;
+  /// Sends what there is to send, unless a write is in flight.
+  virtual void Pump(Instant now) = 0;
+  virtual void End(const grpc::Status& status) = 0;
+};
+
+/// One thread that gives streaming calls their turns, so that nobody who has news ever has to wait
+/// for a client. Owns the calls. Thread-safe.
+class StreamPump {
+ public:
+  struct Options {
+    Duration interval;  // between two turns of a call
+    size_t max_calls;
+  };
+  /// `clock` must outlive it.
+  StreamPump(const Clock& clock, Options options);
+  /// After Shutdown, and when gRPC is done with all calls.
+  ~StreamPump();
+
+  /// Takes `call` in and gives it its first turn. RESOURCE_EXHAUSTED, UNAVAILABLE: no more are
+  /// served.
+  grpc::Status Add(std::shared_ptr<PumpedCall> call);
+  /// gRPC is done with `call`.
+  void Remove(const PumpedCall* call);
+
+  /// Ends all calls with UNAVAILABLE, and new ones at once. Called once.
+  void Shutdown();
+
+  size_t calls() const;
+
+ private:
+  void Run();
+
+  const Clock& clock_;
+  const Options options_;
+  mutable Mutex mutex_;  // no other lock is taken while it is held
+  CondVar changed_;
+  std::vector<std::shared_ptr<PumpedCall>> calls_ ABSL_GUARDED_BY(mutex_);
+  bool closing_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace sluice::server
+
+#endif  // SLUICE_SERVER_STREAM_PUMP_H_
