@@ -22,8 +22,8 @@ std::string StatusTable(const control::v1::ServerStatus& status, absl::string_vi
   row("up", absl::StrCat(DurationText(now - start), ", since ",
                          absl::FormatTime("%Y-%m-%d %H:%M:%S %Ez", start, zone)));
   row("boot", EscapeName(status.boot_id()));
-  row("exchanges",
-      absl::StrCat(status.in_flight(), " in flight, ", status.accepted(), " accepted"));
+  row("exchanges", absl::StrCat(status.in_flight(), " in flight, ", status.accepted(), " accepted",
+                                status.draining() ? "; draining, no more are accepted" : ""));
   row("events", absl::StrCat(status.ring().published(), " published, ", status.ring().size(),
                              " held of at most ", status.ring().capacity()));
   row("watchers", absl::StrCat(status.watchers(), ", ", status.watchers_dropped(),

@@ -46,6 +46,12 @@ std::string ResponseText(const v1::WatchEventsResponse& response, bool json, abs
   return text;
 }
 
+/// Also after the server ended a watch that read too slowly, and while that one still has its
+/// place.
+bool MayWatchAgain(const absl::Status& end) {
+  return IsTransient(end) || absl::IsCancelled(end) || absl::IsResourceExhausted(end);
+}
+
 }  // namespace
 
 ExitCode RunWatch(CommandContext& context) {
@@ -83,7 +89,7 @@ ExitCode RunWatch(CommandContext& context) {
     if (!written.ok()) return ReportFileError(written, world.err);
     if (world.stop.stop_requested() || !world.out.good()) return ExitCode::kOk;
     if (end.ok() && !request.follow()) return ExitCode::kOk;
-    if (!end.ok() && !(IsTransient(end) && ever_connected)) {
+    if (!end.ok() && !(ever_connected && MayWatchAgain(end))) {
       return ReportCallError(end, context.server(), world.err);
     }
     if (connected) {

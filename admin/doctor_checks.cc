@@ -62,6 +62,10 @@ std::vector<Check> CheckServer(const v1::ServerStatus& status, absl::string_view
   const absl::Duration up = now - ToTime(status.start_time());
   checks.push_back(Good("connection", absl::StrCat("the server answers, up for ", DurationText(up),
                                                    ", ", status.in_flight(), " in flight")));
+  if (status.draining()) {
+    checks.push_back(Bad("serving", "the server drains: it accepts no more requests",
+                         "See who remains with `sluicectl exchange list`, then restart it."));
+  }
   const std::string versions =
       absl::StrCat("server ", EscapeName(status.version()), ", sluicectl ", own_version);
   checks.push_back(status.version() == own_version

@@ -39,8 +39,9 @@ std::string LoadLine(const TopModel& model) {
       std::count_if(endpoints.begin(), endpoints.end(), [](const TopModel::Endpoint& endpoint) {
         return endpoint.status->state() == v1::EndpointStatus::STATE_DRAINING;
       });
-  return absl::StrCat(status.in_flight(), " in flight, ", RateText(model.accepted_per_second()),
-                      " accepted/s, ", RateText(model.frames_per_second()), " frames/s; config ",
+  return absl::StrCat(status.draining() ? "DRAINING; " : "", status.in_flight(), " in flight, ",
+                      RateText(model.accepted_per_second()), " accepted/s, ",
+                      RateText(model.frames_per_second()), " frames/s; config ",
                       status.config_generation(), "; ", status.watchers(), " watchers; ring ",
                       ring.capacity() == 0 ? 0 : ring.size() * 100 / ring.capacity(), "% full; ",
                       drained, " drained");

@@ -96,7 +96,7 @@ grpc::Status ConfigRpcs::Plan(const pb::PlanConfigRequest& request,
   for (pb::ConfigChange& change : DiffConfigs(ToProto(current->config()), ToProto(planned))) {
     *response->add_changes() = std::move(change);
   }
-  for (const auto& [generation, exchanges] : status_.in_flight_by_generation()) {
+  for (const auto& [generation, exchanges] : data_plane_.in_flight_by_generation()) {
     pb::ConfigHolders* holders = response->add_holders();
     holders->set_generation(static_cast<int64_t>(generation));
     holders->set_exchanges(exchanges);
@@ -123,7 +123,7 @@ grpc::Status ConfigRpcs::ListVersions(const pb::ListConfigVersionsRequest& reque
     versions.resize(page);
     response->set_next_page_token(absl::StrCat(versions.back()->generation));
   }
-  const auto holders = status_.in_flight_by_generation();
+  const auto holders = data_plane_.in_flight_by_generation();
   for (const auto& version : versions) {
     pb::ConfigVersion* added = response->add_versions();
     added->set_generation(static_cast<int64_t>(version->generation));

@@ -10,7 +10,7 @@
 #include "lib/config/store.h"
 #include "server/audit.h"
 #include "server/caller.h"
-#include "server/status_source.h"
+#include "server/data_plane.h"
 #include "sluice/control/v1/control_service.pb.h"
 
 namespace sluice::server {
@@ -20,8 +20,8 @@ namespace sluice::server {
 class ConfigRpcs {
  public:
   /// All must outlive it.
-  ConfigRpcs(config::Store& store, const StatusSource& status, AuditLog& audit)
-      : store_(store), status_(status), audit_(audit) {}
+  ConfigRpcs(config::Store& store, const DataPlane& data_plane, AuditLog& audit)
+      : store_(store), data_plane_(data_plane), audit_(audit) {}
 
   grpc::Status Get(const control::v1::GetConfigRequest& request,
                    control::v1::Config* response) const;
@@ -61,7 +61,7 @@ class ConfigRpcs {
   grpc::Status VersionNotFound(int64_t generation) const;
 
   config::Store& store_;
-  const StatusSource& status_;
+  const DataPlane& data_plane_;
   AuditLog& audit_;
 };
 

@@ -33,7 +33,8 @@ constexpr int kMaxIdleConnectionMs = 10 * 60'000;
 
 // How late the news of a drain or a tail may be.
 constexpr Duration kStreamInterval = std::chrono::milliseconds(20);
-constexpr size_t kMaxStreams = 64;
+constexpr size_t kMaxTails = 64;
+constexpr size_t kMaxDrains = 64;
 
 void PublishChanges(config::Store& store, events::Hub& hub) {
   store.AddListener([&hub](const std::shared_ptr<const config::Snapshot>& snapshot) {
@@ -64,30 +65,30 @@ struct ControlServer::Impl {
        std::unique_ptr<Access> checked)
       : audit(std::move(audit_log)),
         access(std::move(checked)),
-        config_rpcs(deps.config, deps.status, *audit),
+        config_rpcs(deps.config, deps.data_plane, *audit),
         endpoint_rpcs(deps.clock, deps.config, deps.endpoints, deps.hub, *audit),
         exchange_rpcs(deps.clock, deps.registry, *audit),
-        server_rpcs(deps.clock, deps.status, *audit,
-                    [this] { server->GetHealthCheckService()->SetServingStatus(false); }),
-        leaks(deps.registry, deps.endpoints, deps.status, port),
-        pump(deps.clock, {kStreamInterval, kMaxStreams}),
+        server_rpcs(deps.clock, deps.data_plane, *audit, [this] { SetNotServing(); }),
+        leaks(deps.registry, deps.endpoints, deps.data_plane, port),
+        tails(deps.clock, {kStreamInterval, kMaxTails}),
+        drains(deps.clock, {kStreamInterval, kMaxDrains}),
         control({*access,
                  config_rpcs,
                  endpoint_rpcs,
                  exchange_rpcs,
                  server_rpcs,
-                 {deps.clock, pump, deps.registry, options.watcher_write_limit}}),
+                 {deps.clock, drains, deps.registry, options.watcher_write_limit}}),
         observer(
             {options.version, options.max_watchers, options.heartbeat, options.watcher_write_limit},
             {deps.clock,
              deps.config,
              deps.hub,
-             deps.status,
+             deps.data_plane,
              *access,
              endpoint_rpcs,
              exchange_rpcs,
              leaks,
-             {deps.clock, pump, deps.registry, options.watcher_write_limit}}) {}
+             {deps.clock, tails, deps.registry, options.watcher_write_limit}}) {}
 
   const std::unique_ptr<AuditLog> audit;
   const std::unique_ptr<Access> access;
@@ -96,11 +97,27 @@ struct ControlServer::Impl {
   ExchangeRpcs exchange_rpcs;
   ServerRpcs server_rpcs;
   LeakCheck leaks;
-  StreamPump pump;
+  StreamPump tails;
+  StreamPump drains;
   ControlService control;
   ObserverService observer;
   int port = 0;
   std::unique_ptr<grpc::Server> server;
+
+  /// For good. Calls may come before Start has the server that serves them.
+  void SetNotServing() {
+    MutexLock lock(&health_mutex);
+    not_serving = true;
+    if (health != nullptr) health->SetServingStatus(false);
+  }
+  void SetHealth(grpc::HealthCheckServiceInterface* service) {
+    MutexLock lock(&health_mutex);
+    health = service;
+    if (not_serving) health->SetServingStatus(false);
+  }
+  Mutex health_mutex;
+  bool not_serving ABSL_GUARDED_BY(health_mutex) = false;
+  grpc::HealthCheckServiceInterface* health ABSL_GUARDED_BY(health_mutex) = nullptr;
 };
 
 absl::StatusOr<std::unique_ptr<ControlServer>> ControlServer::Start(const Options& options,
@@ -130,6 +147,7 @@ absl::StatusOr<std::unique_ptr<ControlServer>> ControlServer::Start(const Option
                                                " for the control plane", why.empty() ? "" : ": ",
                                                why));
   }
+  impl->SetHealth(impl->server->GetHealthCheckService());
   PublishChanges(deps.config, deps.hub);
   return std::unique_ptr<ControlServer>(new ControlServer(std::move(impl)));
 }
@@ -142,9 +160,10 @@ int ControlServer::port() const { return impl_->port; }
 
 void ControlServer::Shutdown(Duration grace) {
   if (impl_->server == nullptr) return;
-  impl_->server->GetHealthCheckService()->SetServingStatus(false);
+  impl_->SetNotServing();
   impl_->observer.Shutdown();
-  impl_->pump.Shutdown();
+  impl_->tails.Shutdown();
+  impl_->drains.Shutdown();
   impl_->server->Shutdown(
       gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_nanos(grace.count(), GPR_TIMESPAN)));
   impl_->server = nullptr;

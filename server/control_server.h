@@ -13,7 +13,7 @@
 #include "lib/exchange/registry.h"
 #include "lib/upstream/endpoint_table.h"
 #include "server/control_credentials.h"
-#include "server/status_source.h"
+#include "server/data_plane.h"
 
 namespace sluice::server {
 
@@ -39,7 +39,7 @@ class ControlServer {
     events::Hub& hub;
     ExchangeRegistry& registry;
     upstream::EndpointTable& endpoints;
-    StatusSource& status;
+    DataPlane& data_plane;
   };
 
   /// Listens and serves. UNAVAILABLE: the address cannot be listened on. UNAUTHENTICATED: see

@@ -1,5 +1,6 @@
 #include "server/control_service.h"
 
+#include <memory>
 #include <utility>
 
 namespace sluice::server {
@@ -108,12 +109,14 @@ grpc::ServerWriteReactor<pb::DrainProgress>* ControlService::StartDrain(
     grpc::CallbackServerContext* context, absl::string_view rpc,
     absl::FunctionRef<grpc::Status(const Caller&, DrainPlan*)> plan) {
   Caller caller;
-  DrainPlan planned;
-  grpc::Status status = deps_.access.Admit(*context, rpc, Role::kOperator, &caller);
-  if (status.ok()) status = plan(caller, &planned);
-  if (!status.ok()) return new RefusedStream<pb::DrainProgress>(status);
-  return StartStream<DrainStream>(deps_.streams, context, deps_.streams.registry,
-                                  std::move(planned));
+  const grpc::Status admitted = deps_.access.Admit(*context, rpc, Role::kOperator, &caller);
+  if (!admitted.ok()) return new RefusedStream<pb::DrainProgress>(admitted);
+  return StartStream<DrainStream>(deps_.streams, [&](std::shared_ptr<DrainStream>* stream) {
+    DrainPlan planned;
+    if (grpc::Status status = plan(caller, &planned); !status.ok()) return status;
+    *stream = std::make_shared<DrainStream>(context, deps_.streams, std::move(planned));
+    return grpc::Status::OK;
+  });
 }
 
 grpc::ServerUnaryReactor* ControlService::Answer(

@@ -7,6 +7,7 @@
 
 #include "server/exchange_convert.h"
 #include "server/proto_time.h"
+#include "server/rpc_error.h"
 
 namespace sluice::server {
 namespace {
@@ -21,23 +22,27 @@ constexpr Duration kCancelPatience = std::chrono::seconds(5);
 
 }  // namespace
 
-DrainStream::DrainStream(grpc::CallbackServerContext* context, const Clock& clock, StreamPump& pump,
-                         Duration write_limit, ExchangeRegistry& registry, DrainPlan plan)
-    : PumpedStream(context, clock, pump, write_limit),
-      clock_(clock),
-      registry_(registry),
+DrainStream::DrainStream(grpc::CallbackServerContext* context, const StreamDeps& deps,
+                         DrainPlan plan)
+    : PumpedStream(context, deps),
+      clock_(deps.clock),
+      registry_(deps.registry),
       plan_(std::move(plan)) {}
 
-DrainStream::Next DrainStream::Fill(Instant now, pb::DrainProgress* response, grpc::Status*) {
+DrainStream::Next DrainStream::Fill(Instant now, pb::DrainProgress* response,
+                                    grpc::Status* status) {
   if (done_) return Next::kEnd;
-  if (!expired_ && now >= plan_.deadline) {
-    expired_ = true;
-    if (plan_.cancel) CancelRemaining(now);
+  if (!plan_.goes_on()) {
+    *status = RpcError(grpc::StatusCode::ABORTED, "DRAIN_TAKEN_BACK",
+                       "the drain was taken back meanwhile: it was resumed or removed");
+    return Next::kEnd;
   }
+  const bool expired = now >= plan_.deadline;
+  const bool cancels =
+      expired && plan_.cancel && now < DeadlineAfter(plan_.deadline, kCancelPatience);
+  if (cancels) CancelRemaining(now);
   const int64_t remaining = plan_.remaining();
-  const bool waits_for_cancelled =
-      cancelled_ > 0 && now < DeadlineAfter(plan_.deadline, kCancelPatience);
-  done_ = remaining == 0 || (expired_ && !waits_for_cancelled);
+  done_ = remaining == 0 || (expired && !cancels);
   const Duration pause = remaining == told_remaining_ ? kLongestPause : kShortestPause;
   if (!done_ && told_remaining_ >= 0 && now < told_at_ + pause) return Next::kNothing;
 

@@ -12,7 +12,10 @@ namespace sluice::server {
 
 /// What a drain waits for, and what it does at the end of its time.
 struct DrainPlan {
-  /// How many remain: cheap, thread-safe.
+  // All are cheap and thread-safe:
+  /// Whether the drain has not been taken back.
+  std::function<bool()> goes_on;
+  /// How many remain.
   std::function<int64_t()> remaining;
   /// Whether a running exchange is one of them.
   std::function<bool(const ExchangeView&)> concerns;
@@ -26,8 +29,7 @@ struct DrainPlan {
 class DrainStream final : public PumpedStream<control::v1::DrainProgress> {
  public:
   /// As in PumpedStream.
-  DrainStream(grpc::CallbackServerContext* context, const Clock& clock, StreamPump& pump,
-              Duration write_limit, ExchangeRegistry& registry, DrainPlan plan);
+  DrainStream(grpc::CallbackServerContext* context, const StreamDeps& deps, DrainPlan plan);
 
  private:
   Next Fill(Instant now, control::v1::DrainProgress* response, grpc::Status* status) override;
@@ -40,7 +42,6 @@ class DrainStream final : public PumpedStream<control::v1::DrainProgress> {
   const DrainPlan plan_;
   int64_t told_remaining_ = -1;
   Instant told_at_{};
-  bool expired_ = false;
   int64_t cancelled_ = 0;
   bool done_ = false;
 };

@@ -23,9 +23,9 @@ pb::EndpointStatus StatusOf(const EndpointTable::Reading& reading, const std::st
   pb::EndpointStatus status;
   status.set_name(reading.name);
   status.set_uri(uri);
-  status.set_state(uri.empty()        ? pb::EndpointStatus::STATE_REMOVED
-                   : reading.draining ? pb::EndpointStatus::STATE_DRAINING
-                                      : pb::EndpointStatus::STATE_ACTIVE);
+  status.set_state(uri.empty()          ? pb::EndpointStatus::STATE_REMOVED
+                   : reading.draining() ? pb::EndpointStatus::STATE_DRAINING
+                                        : pb::EndpointStatus::STATE_ACTIVE);
   status.set_in_flight(reading.in_flight);
   status.set_attempts(reading.attempts);
   status.set_failed_attempts(reading.failed_attempts);
@@ -87,6 +87,9 @@ grpc::Status EndpointRpcs::Drain(const Caller& caller, const pb::DrainEndpointRe
                 {"reason", request.reason()},
                 {"cancel", request.cancel()}});
   SetDraining(name, true, plan->detail);
+  plan->goes_on = [this, name, turn = endpoints_.Read(name).drain_turn] {
+    return endpoints_.Read(name).drain_turn == turn;
+  };
   return grpc::Status::OK;
 }
 

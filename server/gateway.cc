@@ -65,8 +65,8 @@ struct Gateway::Parts {
       : store(clock),
         hub_observer(hub, clock),
         resolvers(kResolverThreads),
-        loops(std::make_unique<runtime::LoopThreads>(LoopCount(options.loops))),
-        upstreams(loops->loops(), resolvers),
+        loops(LoopCount(options.loops)),
+        upstreams(loops.loops(), resolvers),
         proxy({.clock = clock,
                .config = store,
                .endpoints = endpoints,
@@ -75,8 +75,8 @@ struct Gateway::Parts {
                .observer = observers,
                .registry = registry}),
         data_handler(store, proxy),
-        data({.read = options.client_reads}, data_handler, loops->loops()),
-        admin({}, admin_handler, loops->loops()) {
+        data({.read = options.client_reads}, data_handler, loops.loops()),
+        admin({}, admin_handler, loops.loops()) {
     observers.Add(&registry);
     observers.Add(&hub_observer);
     observers.Add(&cancel_latency);
@@ -95,7 +95,7 @@ struct Gateway::Parts {
                            hub.Publish(events::EventOfGateway(clock.WallNow(), std::move(change)));
                          }};
   runtime::BlockingPool resolvers;
-  std::unique_ptr<runtime::LoopThreads> loops;
+  runtime::LoopThreads loops;
   http::UpstreamClient upstreams;
   relay::Proxy proxy;
   DataHandler data_handler;
@@ -116,6 +116,8 @@ absl::StatusOr<std::unique_ptr<Gateway>> Gateway::Start(const GatewayOptions& op
   };
   fit_ring(parts.store.Current());
   parts.store.AddListener(fit_ring);
+  parts.store.AddListener(
+      [&table = parts.endpoints](const auto& current) { table.ForgetAllBut(current->config()); });
   SLUICE_ASSIGN_OR_RETURN(parts.control, ControlServer::Start({.address = options.control,
                                                                .access = options.access,
                                                                .audit_log = options.audit_log,
@@ -125,25 +127,26 @@ absl::StatusOr<std::unique_ptr<Gateway>> Gateway::Start(const GatewayOptions& op
                                                                .hub = parts.hub,
                                                                .registry = parts.registry,
                                                                .endpoints = parts.endpoints,
-                                                               .status = *gateway}));
+                                                               .data_plane = *gateway}));
   SLUICE_RETURN_IF_ERROR(parts.admin.Listen(options.admin));
   SLUICE_RETURN_IF_ERROR(parts.data.Listen(options.listen));
   Log(LogLevel::kInfo, "serving",
       {{"listen", gateway->port()},
        {"control", gateway->control_port()},
        {"admin", gateway->admin_port()},
-       {"loops", parts.loops->loops().size()}});
+       {"loops", parts.loops.loops().size()}});
   return gateway;
 }
 
-// Exchanges end first, while everything they touch is there; then the threads that carried them.
+// Exchanges end first, while everything they touch is there; then the threads that carried them;
+// then the control plane, which may still ask about both.
 Gateway::~Gateway() {
   Drain();
   parts_->data.CancelAll(Cause::kDrained);
   parts_->admin.Drain();
   parts_->admin.CancelAll(Cause::kDrained);
   parts_->upstreams.ClosePools();
-  parts_->loops.reset();
+  parts_->loops.Join();
   if (parts_->control != nullptr) parts_->control->Shutdown(kControlGrace);
 }
 
@@ -164,15 +167,17 @@ const telemetry::Histogram& Gateway::cancel_latency() const {
 
 int64_t Gateway::in_flight() const { return parts_->proxy.in_flight(); }
 int64_t Gateway::accepted() const { return parts_->registry.books().entered; }
+bool Gateway::draining() const { return parts_->data.draining(); }
+
 std::map<uint64_t, int64_t, std::greater<>> Gateway::in_flight_by_generation() const {
   return parts_->registry.RunningByGeneration();
 }
 
-StatusSource::Resources Gateway::resources() const {
+DataPlane::Resources Gateway::resources() const {
   Resources held = {.client_connections = parts_->data.connections(),
                     .admin_connections = parts_->admin.connections(),
                     .listeners = parts_->data.listeners() + parts_->admin.listeners()};
-  for (const auto& loop : parts_->loops->loops()) {
+  for (const auto& loop : parts_->loops.loops()) {
     held.sockets += loop->sockets();
     held.fibers += loop->fibers();
   }

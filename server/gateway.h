@@ -13,7 +13,7 @@
 #include "lib/http/client_connection.h"
 #include "lib/telemetry/histogram.h"
 #include "server/control_credentials.h"
-#include "server/status_source.h"
+#include "server/data_plane.h"
 
 namespace sluice::server {
 
@@ -33,7 +33,7 @@ struct GatewayOptions {
 
 /// The whole daemon but for flags and signals: owns every part and joins every thread.
 /// Thread-compatible.
-class Gateway final : public StatusSource {
+class Gateway final : public DataPlane {
  public:
   /// Serves on return. UNAVAILABLE or INVALID_ARGUMENT: an address that could not be had.
   /// INVALID_ARGUMENT too: a config that Validate refuses. Of `state`: DATA_LOSS or
@@ -59,6 +59,7 @@ class Gateway final : public StatusSource {
 
   int64_t in_flight() const override;
   int64_t accepted() const override;
+  bool draining() const override;
   std::map<uint64_t, int64_t, std::greater<>> in_flight_by_generation() const override;
   Resources resources() const override;
 

@@ -19,6 +19,11 @@ namespace pb = ::sluice::control::v1;
 
 /// The local port of the TCP socket `fd`; nothing when it is something else.
 std::optional<int> LocalTcpPort(int fd) {
+  int type = 0;
+  socklen_t type_size = sizeof type;
+  if (::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_size) != 0 || type != SOCK_STREAM) {
+    return std::nullopt;
+  }
   sockaddr_storage address{};
   socklen_t size = sizeof address;
   if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return std::nullopt;
@@ -64,7 +69,7 @@ void LeakCheck::Read(pb::CheckLeaksResponse* response) const {
     reading->set_counted(counted);
     reading->set_source(source);
   };
-  const StatusSource::Resources held = status_.resources();
+  const DataPlane::Resources held = data_plane_.resources();
   int64_t leases = 0;
   for (const auto& endpoint : endpoints_.ReadAll()) leases += endpoint.in_flight;
   const std::vector<ExchangeView> running = registry_.ListRunning();
@@ -76,7 +81,7 @@ void LeakCheck::Read(pb::CheckLeaksResponse* response) const {
       static_cast<int64_t>(held.client_connections + held.admin_connections);
   const int64_t sockets = static_cast<int64_t>(held.sockets);
   const int64_t listeners = static_cast<int64_t>(held.listeners);
-  add("exchanges", static_cast<int64_t>(books.entered) - finished, status_.in_flight(),
+  add("exchanges", static_cast<int64_t>(books.entered) - finished, data_plane_.in_flight(),
       "exchanges that the relay serves");
   add("endpoint leases", leases, at_endpoints, "running exchanges that are at an endpoint");
   add("sockets", sockets, CountTcpSockets(control_port_),

@@ -3,7 +3,7 @@
 
 #include "lib/exchange/registry.h"
 #include "lib/upstream/endpoint_table.h"
-#include "server/status_source.h"
+#include "server/data_plane.h"
 #include "sluice/control/v1/observer_service.pb.h"
 
 namespace sluice::server {
@@ -13,8 +13,11 @@ class LeakCheck {
  public:
   /// `control_port`: the control plane's own sockets are not counted.
   LeakCheck(const ExchangeRegistry& registry, const upstream::EndpointTable& endpoints,
-            const StatusSource& status, const int& control_port)
-      : registry_(registry), endpoints_(endpoints), status_(status), control_port_(control_port) {}
+            const DataPlane& data_plane, const int& control_port)
+      : registry_(registry),
+        endpoints_(endpoints),
+        data_plane_(data_plane),
+        control_port_(control_port) {}
 
   /// Fills an empty message.
   void Read(control::v1::CheckLeaksResponse* response) const;
@@ -22,7 +25,7 @@ class LeakCheck {
  private:
   const ExchangeRegistry& registry_;
   const upstream::EndpointTable& endpoints_;
-  const StatusSource& status_;
+  const DataPlane& data_plane_;
   const int& control_port_;
 };
 

@@ -103,8 +103,9 @@ grpc::ServerUnaryReactor* ObserverService::GetServerStatus(grpc::CallbackServerC
     response->set_version(options_.version);
     *response->mutable_start_time() = ToProto(start_time_);
     response->set_boot_id(absl::StrFormat("%016x", BootEpoch()));
-    response->set_in_flight(deps_.status.in_flight());
-    response->set_accepted(deps_.status.accepted());
+    response->set_in_flight(deps_.data_plane.in_flight());
+    response->set_accepted(deps_.data_plane.accepted());
+    response->set_draining(deps_.data_plane.draining());
     const events::Hub::Stats ring = deps_.hub.stats();
     response->mutable_ring()->set_capacity(static_cast<int64_t>(ring.capacity));
     response->mutable_ring()->set_size(static_cast<int64_t>(ring.size));
@@ -151,13 +152,17 @@ grpc::ServerUnaryReactor* ObserverService::CheckLeaks(grpc::CallbackServerContex
 grpc::ServerWriteReactor<pb::TailExchangeResponse>* ObserverService::TailExchange(
     grpc::CallbackServerContext* context, const pb::TailExchangeRequest* request) {
   Caller caller;
-  ExchangeView view;
-  std::shared_ptr<Tap> tap;
-  grpc::Status status = deps_.access.Admit(*context, __func__, Role::kTailer, &caller);
-  if (status.ok()) status = deps_.exchanges.Tail(caller, *request, &view, &tap);
-  if (!status.ok()) return new RefusedStream<pb::TailExchangeResponse>(status);
-  return StartStream<TailStream>(deps_.streams, context, deps_.streams.registry, view,
-                                 std::move(tap));
+  const grpc::Status admitted = deps_.access.Admit(*context, __func__, Role::kTailer, &caller);
+  if (!admitted.ok()) return new RefusedStream<pb::TailExchangeResponse>(admitted);
+  return StartStream<TailStream>(deps_.streams, [&](std::shared_ptr<TailStream>* stream) {
+    ExchangeView view;
+    std::shared_ptr<Tap> tap;
+    if (grpc::Status status = deps_.exchanges.Tail(caller, *request, &view, &tap); !status.ok()) {
+      return status;
+    }
+    *stream = std::make_shared<TailStream>(context, deps_.streams, view, std::move(tap));
+    return grpc::Status::OK;
+  });
 }
 
 grpc::ServerUnaryReactor* ObserverService::Answer(grpc::CallbackServerContext* context,

@@ -12,11 +12,11 @@
 #include "lib/config/store.h"
 #include "lib/events/hub.h"
 #include "server/access.h"
+#include "server/data_plane.h"
 #include "server/endpoint_rpcs.h"
 #include "server/exchange_rpcs.h"
 #include "server/leak_check.h"
 #include "server/pumped_stream.h"
-#include "server/status_source.h"
 #include "server/watcher.h"
 #include "sluice/control/v1/observer_service.grpc.pb.h"
 
@@ -43,7 +43,7 @@ class ObserverService final : public control::v1::ObserverService::CallbackServi
     const Clock& clock;
     const config::Store& config;
     events::Hub& hub;
-    const StatusSource& status;
+    const DataPlane& data_plane;
     const Access& access;
     const EndpointRpcs& endpoints;
     ExchangeRpcs& exchanges;

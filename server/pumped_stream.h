@@ -14,6 +14,14 @@
 
 namespace sluice::server {
 
+/// What the streams of the services have in common. All must outlive them.
+struct StreamDeps {
+  const Clock& clock;
+  StreamPump& pump;
+  ExchangeRegistry& registry;
+  Duration write_limit;
+};
+
 /// One server-streaming call that a StreamPump feeds: its subclass says what to send when the
 /// client has room. At most one write is in flight; a client that takes a response no sooner than
 /// `write_limit` is ended with CANCELLED. Thread-safe. gRPC calls are made without the mutex, since
@@ -84,10 +92,9 @@ class PumpedStream : public grpc::ServerWriteReactor<ResponseType>, public Pumpe
  protected:
   enum class Next { kNothing, kWrite, kEnd };
 
-  /// `context` is valid until gRPC is done with the call; the others must outlive it.
-  PumpedStream(grpc::CallbackServerContext* context, const Clock& clock, StreamPump& pump,
-               Duration write_limit)
-      : context_(context), clock_(clock), pump_(pump), write_limit_(write_limit) {}
+  /// `context` is valid until gRPC is done with the call.
+  PumpedStream(grpc::CallbackServerContext* context, const StreamDeps& deps)
+      : context_(context), clock_(deps.clock), pump_(deps.pump), write_limit_(deps.write_limit) {}
 
  private:
   /// Says what to do now: write `response`, which comes empty, or end with `status`. Calls come one
@@ -130,22 +137,20 @@ class RefusedStream final : public grpc::ServerWriteReactor<Response> {
   void OnDone() override { delete this; }
 };
 
-/// What the streams of the services have in common. All must outlive them.
-struct StreamDeps {
-  const Clock& clock;
-  StreamPump& pump;
-  ExchangeRegistry& registry;
-  Duration write_limit;
-};
-
-/// Gives a new stream of type Stream to the pump; its refusal when there are too many.
-template <typename Stream, typename... Args>
-auto StartStream(const StreamDeps& deps, grpc::CallbackServerContext* context, Args&&... args)
-    -> grpc::ServerWriteReactor<typename Stream::Response>* {
-  auto stream = std::make_shared<Stream>(context, deps.clock, deps.pump, deps.write_limit,
-                                         std::forward<Args>(args)...);
-  const grpc::Status added = deps.pump.Add(stream);
-  if (!added.ok()) return new RefusedStream<typename Stream::Response>(added);
+/// Serves a call with the stream that `make(&stream)` makes from what every stream
+/// gets; its refusal, when `make` refuses or there are too many. `make` runs when there is room:
+/// what it does to the world is not done for a call that is refused.
+template <typename Stream, typename Make>
+grpc::ServerWriteReactor<typename Stream::Response>* StartStream(const StreamDeps& deps,
+                                                                 Make make) {
+  std::shared_ptr<Stream> stream;
+  grpc::Status status = deps.pump.Reserve();
+  if (status.ok()) {
+    status = make(&stream);
+    if (!status.ok()) deps.pump.GiveBack();
+  }
+  if (!status.ok()) return new RefusedStream<typename Stream::Response>(status);
+  deps.pump.Add(stream);
   return stream.get();
 }
 

@@ -1,5 +1,7 @@
 #include "server/server_rpcs.h"
 
+#include <algorithm>
+
 #include "server/rpc_field.h"
 
 namespace sluice::server {
@@ -14,14 +16,19 @@ grpc::Status ServerRpcs::Drain(const Caller& caller, const pb::DrainServerReques
       !status.ok()) {
     return status;
   }
-  plan->remaining = [this] { return status_.in_flight(); };
+  plan->goes_on = [] { return true; };
+  // A request that has begun to come is served as well.
+  plan->remaining = [this] {
+    return std::max<int64_t>(data_plane_.in_flight(),
+                             static_cast<int64_t>(data_plane_.resources().client_connections));
+  };
   plan->concerns = [](const ExchangeView&) { return true; };
   plan->cancel = request.cancel();
   plan->detail = WhoAndWhy(caller, request.reason());
   audit_.Write(caller, "drain server",
                {{"outcome", "OK"}, {"reason", request.reason()}, {"cancel", request.cancel()}});
   on_drain_();
-  status_.Drain();
+  data_plane_.Drain();
   return grpc::Status::OK;
 }
 

@@ -9,8 +9,8 @@
 #include "lib/base/clock.h"
 #include "server/audit.h"
 #include "server/caller.h"
+#include "server/data_plane.h"
 #include "server/drain_stream.h"
-#include "server/status_source.h"
 #include "sluice/control/v1/control_service.pb.h"
 
 namespace sluice::server {
@@ -20,9 +20,9 @@ namespace sluice::server {
 class ServerRpcs {
  public:
   /// `on_drain` runs when a drain begins; it may run again.
-  ServerRpcs(const Clock& clock, StatusSource& status, AuditLog& audit,
+  ServerRpcs(const Clock& clock, DataPlane& data_plane, AuditLog& audit,
              std::function<void()> on_drain)
-      : clock_(clock), status_(status), audit_(audit), on_drain_(std::move(on_drain)) {}
+      : clock_(clock), data_plane_(data_plane), audit_(audit), on_drain_(std::move(on_drain)) {}
 
   /// Begins the drain, and plans the stream that tells of it.
   grpc::Status Drain(const Caller& caller, const control::v1::DrainServerRequest& request,
@@ -30,7 +30,7 @@ class ServerRpcs {
 
  private:
   const Clock& clock_;
-  StatusSource& status_;
+  DataPlane& data_plane_;
   AuditLog& audit_;
   const std::function<void()> on_drain_;
 };

@@ -7,6 +7,13 @@
 #include "absl/strings/str_cat.h"
 
 namespace sluice::server {
+namespace {
+
+grpc::Status ShuttingDown() {
+  return grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server is shutting down");
+}
+
+}  // namespace
 
 StreamPump::StreamPump(const Clock& clock, Options options)
     : clock_(clock), options_(options), thread_([this] { Run(); }) {}
@@ -15,22 +22,34 @@ StreamPump::~StreamPump() {
   if (thread_.joinable()) Shutdown();
 }
 
-grpc::Status StreamPump::Add(std::shared_ptr<PumpedCall> call) {
+grpc::Status StreamPump::Reserve() {
+  MutexLock lock(&mutex_);
+  if (closing_) return ShuttingDown();
+  if (calls_.size() + reserved_ >= options_.max_calls) {
+    return grpc::Status(
+        grpc::StatusCode::RESOURCE_EXHAUSTED,
+        absl::StrCat(options_.max_calls, " such calls are served already, which is the limit"));
+  }
+  ++reserved_;
+  return grpc::Status::OK;
+}
+
+void StreamPump::GiveBack() {
+  MutexLock lock(&mutex_);
+  --reserved_;
+}
+
+void StreamPump::Add(std::shared_ptr<PumpedCall> call) {
+  bool closing;
   {
     MutexLock lock(&mutex_);
-    if (closing_) {
-      return grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server is shutting down");
-    }
-    if (calls_.size() >= options_.max_calls) {
-      return grpc::Status(
-          grpc::StatusCode::RESOURCE_EXHAUSTED,
-          absl::StrCat(options_.max_calls, " such calls are served already, which is the limit"));
-    }
+    --reserved_;
     calls_.push_back(call);
+    closing = closing_;
   }
+  if (closing) return call->End(ShuttingDown());
   changed_.NotifyAll();
   call->Pump(clock_.Now());
-  return grpc::Status::OK;
 }
 
 void StreamPump::Remove(const PumpedCall* call) {
@@ -52,9 +71,7 @@ void StreamPump::Shutdown() {
   }
   changed_.NotifyAll();
   thread_.join();
-  for (const auto& call : calls) {
-    call->End(grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server is shutting down"));
-  }
+  for (const auto& call : calls) call->End(ShuttingDown());
 }
 
 size_t StreamPump::calls() const {

@@ -34,9 +34,12 @@ class StreamPump {
   /// After Shutdown, and when gRPC is done with all calls.
   ~StreamPump();
 
-  /// Takes `call` in and gives it its first turn. RESOURCE_EXHAUSTED, UNAVAILABLE: no more are
-  /// served.
-  grpc::Status Add(std::shared_ptr<PumpedCall> call);
+  /// Keeps room for a call: one Add or GiveBack follows. RESOURCE_EXHAUSTED, UNAVAILABLE: no more
+  /// are served.
+  grpc::Status Reserve();
+  void GiveBack();
+  /// Takes `call` in, in the room reserved for it, and gives it its first turn.
+  void Add(std::shared_ptr<PumpedCall> call);
   /// gRPC is done with `call`.
   void Remove(const PumpedCall* call);
 
@@ -53,6 +56,7 @@ class StreamPump {
   mutable Mutex mutex_;  // no other lock is taken while it is held
   CondVar changed_;
   std::vector<std::shared_ptr<PumpedCall>> calls_ ABSL_GUARDED_BY(mutex_);
+  size_t reserved_ ABSL_GUARDED_BY(mutex_) = 0;
   bool closing_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };

@@ -15,11 +15,10 @@ constexpr size_t kMaxEventNameBytes = 256;
 
 }  // namespace
 
-TailStream::TailStream(grpc::CallbackServerContext* context, const Clock& clock, StreamPump& pump,
-                       Duration write_limit, ExchangeRegistry& registry, const ExchangeView& view,
-                       std::shared_ptr<Tap> tap)
-    : PumpedStream(context, clock, pump, write_limit),
-      registry_(registry),
+TailStream::TailStream(grpc::CallbackServerContext* context, const StreamDeps& deps,
+                       const ExchangeView& view, std::shared_ptr<Tap> tap)
+    : PumpedStream(context, deps),
+      registry_(deps.registry),
       id_(view.info().id),
       accepted_(view.record->stamps.accepted),
       started_(view.info().started),

@@ -15,8 +15,7 @@ namespace sluice::server {
 class TailStream final : public PumpedStream<control::v1::TailExchangeResponse> {
  public:
   /// `tap` is of the exchange that `view` shows; the others are as in PumpedStream.
-  TailStream(grpc::CallbackServerContext* context, const Clock& clock, StreamPump& pump,
-             Duration write_limit, ExchangeRegistry& registry, const ExchangeView& view,
+  TailStream(grpc::CallbackServerContext* context, const StreamDeps& deps, const ExchangeView& view,
              std::shared_ptr<Tap> tap);
   ~TailStream() override;
 

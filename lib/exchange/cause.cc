@@ -70,7 +70,7 @@ constexpr std::array kTable = {
     CauseInfo{kCancelledByOperator, "cancelled_by_operator", 503, "server_error", "api_error", kInfo, RetryClass::kNo,
               "the request was cancelled by an operator"},
     CauseInfo{kDrained, "drained", 503, "server_error", "overloaded_error", kInfo, RetryClass::kNo,
-              "the server is shutting down"},
+              "what served the request was taken out of service, try again"},
     CauseInfo{kClientTooSlow, "client_too_slow", 0, "", "", kInfo, RetryClass::kNo,
               ""},
     CauseInfo{kInternal, "internal", 500, "server_error", "api_error", kError, RetryClass::kNo,

@@ -167,8 +167,10 @@ std::vector<ExchangeView> ExchangeRegistry::ListFinished() const {
   std::vector<std::shared_ptr<const Exchange>> finished;
   {
     MutexLock lock(&mutex_);
-    finished.assign(finished_.rbegin(), finished_.rend());
+    finished.assign(finished_.begin(), finished_.end());
   }
+  std::sort(finished.begin(), finished.end(),
+            [](const auto& a, const auto& b) { return a->info().id.value > b->info().id.value; });
   std::vector<ExchangeView> views;
   views.reserve(finished.size());
   for (const auto& record : finished) views.push_back(ViewOf(record));

@@ -52,7 +52,7 @@ class ExchangeRegistry final : public Observer {
   /// outlive that.
   void Enter(std::shared_ptr<Exchange> record, Cancellation& cancellation);
 
-  /// The latest first.
+  /// Those that began latest first.
   std::vector<ExchangeView> ListRunning() const;
   std::vector<ExchangeView> ListFinished() const;
   std::optional<ExchangeView> Find(ExchangeId id) const;

@@ -47,6 +47,7 @@ class Server {
   /// request. After Drain.
   void CancelAll(Cause cause);
 
+  bool draining() const { return draining_.load(std::memory_order_relaxed); }
   size_t connections() const { return connections_.load(std::memory_order_relaxed); }
   /// Listeners that accept: 1 from Listen to Drain.
   size_t listeners() const { return listeners_.load(std::memory_order_relaxed); }

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 #include "lib/sse/splitter.h"
 
 namespace sluice::relay {
@@ -64,6 +66,13 @@ class FirstFrame {
   bool decided() const { return is_error_ || is_valid_; }
   bool is_error() const { return is_error_; }
   std::string error_message() const { return reader_.error() ? reader_.error()->message : ""; }
+  /// Its type and code: "server_error", "rate_limit_error/slow_down".
+  std::string error_kind() const {
+    if (!reader_.error()) return "";
+    const dialect::UpstreamError& error = *reader_.error();
+    return absl::StrCat(error.type, error.type.empty() || error.code.empty() ? "" : "/",
+                        error.code);
+  }
 
  private:
   dialect::StreamReader reader_;
@@ -163,7 +172,8 @@ class AttemptRun {
       }
     }
     if (first.is_error()) {
-      AttemptFailure failure = FailureOf(Cause::kUpstreamErrorFrame, first.error_message());
+      // The message may quote the prompt: it is for the client, not for records.
+      AttemptFailure failure = FailureOf(Cause::kUpstreamErrorFrame, first.error_kind());
       failure.message = first.error_message();
       failure.spent = Spent::kPair;  // another key may have what this one lacks
       return failure;

@@ -14,9 +14,10 @@ LoopThreads::LoopThreads(int count, LoopOptions options) {
   }
 }
 
-LoopThreads::~LoopThreads() {
+void LoopThreads::Join() {
   for (const auto& loop : loops_) loop->Stop();
   for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 }  // namespace sluice::runtime

@@ -13,8 +13,11 @@ namespace sluice::runtime {
 class LoopThreads {
  public:
   explicit LoopThreads(int count, LoopOptions options = {});
-  /// Stops the loops and joins the threads: returns when every fiber has ended.
-  ~LoopThreads();
+  ~LoopThreads() { Join(); }
+
+  /// Stops the loops and joins the threads: returns when every fiber has ended. The loops stay, and
+  /// what is posted to them from then on is never run. May be repeated.
+  void Join();
 
   const std::vector<std::unique_ptr<Loop>>& loops() const { return loops_; }
 

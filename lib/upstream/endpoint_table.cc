@@ -1,5 +1,6 @@
 #include "lib/upstream/endpoint_table.h"
 
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,7 +15,7 @@ EndpointTable::Reading ReadingOf(const EndpointState& state) {
           .in_flight = state.in_flight.load(std::memory_order_relaxed),
           .attempts = state.attempts.load(std::memory_order_relaxed),
           .failed_attempts = state.failed_attempts.load(std::memory_order_relaxed),
-          .draining = state.draining.load(std::memory_order_relaxed)};
+          .drain_turn = state.drain_turn.load(std::memory_order_relaxed)};
 }
 
 }  // namespace
@@ -65,7 +66,31 @@ bool EndpointTable::Takes(const config::Pool& pool, const config::Endpoint& endp
 
 bool EndpointTable::SetDraining(absl::string_view name, bool draining) {
   MutexLock lock(&mutex_);
-  return StateOf(name)->draining.exchange(draining, std::memory_order_relaxed) != draining;
+  std::atomic<uint64_t>& turn = StateOf(name)->drain_turn;
+  if ((turn.load(std::memory_order_relaxed) % 2 == 1) == draining) return false;
+  turn.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+void EndpointTable::ForgetAllBut(const config::Config& config) {
+  std::set<std::string> configured;
+  for (const config::Pool& pool : config.pools) {
+    for (const config::Endpoint& endpoint : pool.endpoints) {
+      configured.insert(EndpointName(pool, endpoint));
+    }
+  }
+  MutexLock lock(&mutex_);
+  for (auto entry = states_.begin(); entry != states_.end();) {
+    EndpointState& state = *entry->second;
+    if (configured.count(state.name) > 0) {
+      ++entry;
+    } else if (state.in_flight.load(std::memory_order_relaxed) == 0) {
+      entry = states_.erase(entry);
+    } else {
+      if (state.drain_turn.load(std::memory_order_relaxed) % 2 == 1) state.drain_turn.fetch_add(1);
+      ++entry;
+    }
+  }
 }
 
 EndpointTable::Reading EndpointTable::Read(absl::string_view name) const {
@@ -83,7 +108,8 @@ std::vector<EndpointTable::Reading> EndpointTable::ReadAll() const {
 
 bool EndpointTable::IsDraining(absl::string_view name) const {
   const auto found = states_.find(name);
-  return found != states_.end() && found->second->draining.load(std::memory_order_relaxed);
+  return found != states_.end() &&
+         found->second->drain_turn.load(std::memory_order_relaxed) % 2 == 1;
 }
 
 const std::shared_ptr<EndpointState>& EndpointTable::StateOf(absl::string_view name) {

@@ -28,7 +28,7 @@ struct EndpointState {
   std::atomic<int> in_flight{0};
   std::atomic<int64_t> attempts{0};
   std::atomic<int64_t> failed_attempts{0};
-  std::atomic<bool> draining{false};
+  std::atomic<uint64_t> drain_turn{0};  // counts changes: odd while it is draining
 };
 
 /// The right to use one endpoint, counted as in flight from Acquire until it is destroyed or
@@ -68,13 +68,17 @@ class EndpointTable {
   /// A draining endpoint is leased no more; the leases it has go on. Returns whether that changed
   /// anything.
   bool SetDraining(absl::string_view name, bool draining);
+  /// Forgets endpoints that `config` does not have: one that is leased stays until a later call,
+  /// but a drain of it is over.
+  void ForgetAllBut(const config::Config& config);
 
   struct Reading {
     std::string name;
     int in_flight = 0;  // leases held
     int64_t attempts = 0;
     int64_t failed_attempts = 0;
-    bool draining = false;
+    uint64_t drain_turn = 0;  // unlike for each drain; odd while it is draining
+    bool draining() const { return drain_turn % 2 == 1; }
   };
   /// One endpoint; zeros for one that was never used.
   Reading Read(absl::string_view name) const;

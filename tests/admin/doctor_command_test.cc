@@ -90,6 +90,11 @@ TEST_F(DoctorTest, SaysWhatToDoAboutDroppedWatchers) {
   EXPECT_THAT(Complaint(), StartsWith("WARN  watchers    1 watchers, 2 dropped"));
 }
 
+TEST_F(DoctorTest, SaysThatTheServerDrains) {
+  server_.status.set_draining(true);
+  EXPECT_THAT(Complaint(), StartsWith("WARN  serving     the server drains"));
+}
+
 TEST_F(DoctorTest, SaysWhatToDoAboutAFullHouse) {
   server_.status.set_in_flight(9);
   EXPECT_THAT(Complaint(), HasSubstr("9 of 10 in flight\n                  More are refused"));

@@ -35,6 +35,12 @@ TEST_F(SluicectlTest, StatusIsAnAlignedTable) {
   EXPECT_EQ(err(), "");
 }
 
+TEST_F(SluicectlTest, StatusSaysThatTheServerDrains) {
+  server_.status.set_draining(true);
+  EXPECT_EQ(Run({"status"}), ExitCode::kOk);
+  EXPECT_THAT(out(), HasSubstr("0 accepted; draining, no more are accepted\n"));
+}
+
 TEST_F(SluicectlTest, StatusAsJsonShowsZerosToo) {
   EXPECT_EQ(Run({"status", "--output", "json"}), ExitCode::kOk);
   EXPECT_THAT(out(), HasSubstr("\"in_flight\":\"0\""));

@@ -173,6 +173,13 @@ ID        MODEL  ENDPOINT  PHASE     AGE   IDLE  FRAMES  FRAMES/S   TTFT  TOKENS
   EXPECT_EQ(lines[11].style, TopLine::Style::kPlain);
 }
 
+TEST_F(TopLayoutTest, SaysThatTheServerDrains) {
+  TopSample second = SampleAt(std::chrono::seconds(1));
+  second.status.set_draining(true);
+  model_.Add(std::move(second));
+  EXPECT_THAT(LayOut(40)[1].text, ::testing::StartsWith("DRAINING; 3 in flight"));
+}
+
 TEST_F(TopLayoutTest, SaysWhatItDoesNotShow) {
   model_.SetFilter("ALPHA\x1b");
   EXPECT_THAT(Text(LayOut(40)), HasSubstr("streams: 0 of 3 with \"ALPHA\\x1b\", by age"));

@@ -256,11 +256,25 @@ TEST_F(WatchCommandTest, GivesUpIfTheServerWasNeverThere) {
 
 TEST_F(WatchCommandTest, DoesNotRetryWhatTryingAgainCannotHelp) {
   server_.watches.push_back(Send({ChunkResponse(0, "t")}, [] {
-    return grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "too many watchers");
+    return grpc::Status(grpc::StatusCode::PERMISSION_DENIED, "no viewer any more");
   }));
   EXPECT_EQ(Run({"watch"}), ExitCode::kError);
-  EXPECT_THAT(err(), HasSubstr("too many watchers"));
+  EXPECT_THAT(err(), HasSubstr("no viewer any more"));
   EXPECT_EQ(server_.watch_requests().size(), 1u);
+}
+
+TEST_F(WatchCommandTest, GoesOnAfterTheServerEndedItForReadingTooSlowly) {
+  server_.watches.push_back(Send({ChunkResponse(0, "t1")}, [] { return grpc::Status::CANCELLED; }));
+  server_.watches.push_back(Send({}, [] {
+    return grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "the old one has its place still");
+  }));
+  server_.watches.push_back(Send({ChunkResponse(1, "t2")}, [this] {
+    stop_.request_stop();
+    return grpc::Status::OK;
+  }));
+  EXPECT_EQ(Run({"watch"}), ExitCode::kOk);
+  ASSERT_EQ(server_.watch_requests().size(), 3u);
+  EXPECT_EQ(server_.watch_requests()[2].resume_token(), "t1");
 }
 
 TEST_F(WatchCommandTest, EndsAtOnceWhenStoppedInSilence) {

@@ -35,7 +35,9 @@ class FakeExchange {
 
   void BeginAttempt(const std::string& endpoint) {
     const int index = static_cast<int>(record_->attempts.size());
-    record_->attempts.push_back({.index = index, .endpoint = endpoint});
+    record_->attempts.emplace_back();
+    record_->attempts.back().index = index;
+    record_->attempts.back().endpoint = endpoint;
     record_->subject = std::make_shared<const Subject>(Subject{
         .exchange = record_->subject->exchange, .endpoint = endpoint, .attempt = index + 1});
     registry_.OnAttempt(*record_, record_->attempts.back());
@@ -78,8 +80,8 @@ std::vector<uint64_t> IdsOf(const std::vector<ExchangeView>& views) {
 TEST(RegistryTest, ListsRunningAndFinishedOnesTheLatestFirst) {
   ExchangeRegistry registry;
   FakeExchange one(registry, 1), two(registry, 2), three(registry, 3), four(registry, 4);
-  one.Finish(Cause::kCompleted);
   three.Finish(Cause::kTruncated);
+  one.Finish(Cause::kCompleted);
   EXPECT_THAT(IdsOf(registry.ListRunning()), ElementsAre(4, 2));
   EXPECT_THAT(IdsOf(registry.ListFinished()), ElementsAre(3, 1));
   EXPECT_TRUE(registry.ListFinished()[0].finished);
@@ -103,7 +105,7 @@ TEST(RegistryTest, ShowsAttemptsAndUsageWhileItRuns) {
   exchange.FailAttempt(Cause::kConnectFailed);
   EXPECT_EQ(registry.Find({1})->endpoint_in_use(), "");
   exchange.BeginAttempt("pools/p/endpoints/b");
-  registry.OnUsage(exchange.record(), Usage{.prompt_tokens = 5});
+  registry.OnUsage(exchange.record(), Usage{5, 0, 5, {}, {}});
   exchange.PassFrame("x", /*first=*/true);
   exchange.PassFrame("y");
   const ExchangeView view = *registry.Find({1});

@@ -149,6 +149,66 @@ TEST_F(DrainTest, ResumesADrainedEndpointAndPublishesBothChanges) {
               ElementsAre(pb::EndpointStatus::STATE_DRAINING, pb::EndpointStatus::STATE_ACTIVE));
 }
 
+TEST_F(DrainTest, EndsWithoutHarmWhenTheEndpointIsResumed) {
+  StartTwo();
+  RawClient client = StreamingClient();
+  grpc::ClientContext context;
+  auto drain = Drain(context, /*cancel=*/true, 3600);
+  pb::DrainProgress progress;
+  ASSERT_TRUE(drain->Read(&progress));
+  grpc::ClientContext resume_context;
+  pb::ResumeEndpointRequest request;
+  request.set_name(kEndpointA);
+  pb::EndpointStatus resumed;
+  ASSERT_TRUE(control_->ResumeEndpoint(&resume_context, request, &resumed).ok());
+  while (drain->Read(&progress)) {
+  }
+  EXPECT_EQ(drain->Finish().error_code(), grpc::StatusCode::ABORTED);
+  EXPECT_EQ(gateway_->in_flight(), 1);
+}
+
+TEST_F(DrainTest, DoesNothingWhenItIsRefusedForWantOfRoom) {
+  StartTwo();
+  RawClient client = StreamingClient();
+  WaitForRunning(pb::PHASE_RELAY);
+  std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
+  std::vector<std::unique_ptr<grpc::ClientReader<pb::DrainProgress>>> drains;
+  for (int i = 0; i < 64; ++i) {
+    contexts.push_back(std::make_unique<grpc::ClientContext>());
+    drains.push_back(Drain(*contexts.back(), /*cancel=*/false, 3600));
+    pb::DrainProgress progress;
+    ASSERT_TRUE(drains.back()->Read(&progress));
+  }
+  grpc::ClientContext context;
+  auto refused = control_->DrainServer(&context, {});
+  pb::DrainProgress progress;
+  EXPECT_FALSE(refused->Read(&progress));
+  EXPECT_EQ(refused->Finish().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_FALSE(gateway_->draining());
+  for (auto& other : contexts) other->TryCancel();
+  for (auto& drain : drains) drain->Finish();
+}
+
+TEST_F(DrainTest, WaitsForARequestThatHasBegunToCome) {
+  StartAll();
+  engine_->AnswerAll(Script().Json("{}"));
+  const std::string request = ChatRequest(false);
+  RawClient client = Connect();
+  ASSERT_TRUE(client.Send(request.substr(0, request.size() - 5)).ok());
+  ASSERT_TRUE(Eventually([&] { return gateway_->resources().client_connections == 1; }));
+  grpc::ClientContext context;
+  auto drain = control_->DrainServer(&context, {});
+  pb::DrainProgress progress;
+  ASSERT_TRUE(drain->Read(&progress));
+  EXPECT_EQ(progress.remaining(), 1);
+  ASSERT_TRUE(client.Send(request.substr(request.size() - 5)).ok());
+  EXPECT_EQ(client.ReadResponse().value_or(RawResponse()).status, 200);
+  while (drain->Read(&progress)) {
+  }
+  EXPECT_TRUE(drain->Finish().ok());
+  EXPECT_EQ(progress.remaining(), 0);
+}
+
 TEST_F(DrainTest, AnswersNoCapacityWhenAllEndpointsAreDrained) {
   StartAll();
   grpc::ClientContext context;
@@ -185,6 +245,10 @@ TEST_F(DrainTest, DrainsTheServerAndTellsWhoRemains) {
   EXPECT_TRUE(Eventually([&] {
     return !RawClient::Connect(static_cast<uint16_t>(gateway_->port())).ok();
   })) << "no new connections";
+  grpc::ClientContext status_context;
+  pb::ServerStatus status;
+  ASSERT_TRUE(observer_->GetServerStatus(&status_context, {}, &status).ok());
+  EXPECT_TRUE(status.draining());
   engine_->OpenGate("more");
   while (drain->Read(&progress)) {
   }

@@ -28,10 +28,11 @@ using ::sluice::testing::Eventually;
 /// A control server on a port of its own and a real channel to it.
 class ControlServerTest : public ::testing::Test {
  protected:
-  class FixedStatus final : public StatusSource {
+  class FixedStatus final : public DataPlane {
    public:
     int64_t in_flight() const override { return 3; }
     int64_t accepted() const override { return 10; }
+    bool draining() const override { return drained; }
     std::map<uint64_t, int64_t, std::greater<>> in_flight_by_generation() const override {
       return {{7, 1}, {1, 2}};
     }

@@ -219,9 +219,9 @@ TEST(EventConvertTest, WalksEveryState) {
     EXPECT_EQ(ToProto(state), static_cast<int>(state) + 1);
   }
   for (int i = 0; i < 3; ++i) {
-    const auto state = static_cast<KeyStateChanged::State>(i);
-    const pb::Event event =
-        Converted(std::make_shared<const KeyStateChanged>(KeyStateChanged{.state = state}));
+    KeyStateChanged change;
+    change.state = static_cast<KeyStateChanged::State>(i);
+    const pb::Event event = Converted(std::make_shared<const KeyStateChanged>(change));
     EXPECT_EQ(event.key_state_changed().state(), i + 1);
   }
 }

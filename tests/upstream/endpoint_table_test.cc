@@ -57,6 +57,36 @@ TEST(EndpointTableTest, CountsLeasesUntilTheyEnd) {
   EXPECT_EQ(table.Read("pools/chat/endpoints/a").in_flight, 0);
 }
 
+TEST(EndpointTableTest, LeasesNoDrainingEndpoint) {
+  EndpointTable table;
+  const config::Pool pool = PoolOf({"a", "b"});
+  EXPECT_TRUE(table.SetDraining("pools/chat/endpoints/a", true));
+  EXPECT_FALSE(table.SetDraining("pools/chat/endpoints/a", true));
+  EXPECT_FALSE(table.Takes(pool, pool.endpoints[0]));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(table.Acquire(pool, kAny)->endpoint().id, "b");
+  EXPECT_TRUE(table.SetDraining("pools/chat/endpoints/a", false));
+  EXPECT_EQ(table.Acquire(pool, kAny)->endpoint().id, "a");
+}
+
+TEST(EndpointTableTest, ForgetsTheDrainOfAnEndpointThatIsConfiguredNoMore) {
+  EndpointTable table;
+  config::Config config;
+  config.pools.push_back(PoolOf({"a", "b"}));
+  std::optional<Lease> lease = table.Acquire(config.pools[0], kAny);
+  ASSERT_EQ(lease->endpoint().id, "a");
+  table.SetDraining("pools/chat/endpoints/a", true);
+  table.SetDraining("pools/chat/endpoints/b", true);
+  const config::Pool both = config.pools[0];
+  config.pools[0].endpoints.clear();
+  table.ForgetAllBut(config);
+  EXPECT_TRUE(table.Takes(both, both.endpoints[0]));
+  EXPECT_TRUE(table.Takes(both, both.endpoints[1]));
+  EXPECT_EQ(table.ReadAll().size(), 1u) << "a is in use still";
+  lease.reset();
+  table.ForgetAllBut(config);
+  EXPECT_TRUE(table.ReadAll().empty());
+}
+
 TEST(EndpointTableTest, CountsAMovedLeaseOnce) {
   EndpointTable table;
   const config::Pool pool = PoolOf({"a", "b"});

@@ -1,5 +1,5 @@
-#ifndef SLUICE_SERVER_STATUS_SOURCE_H_
-#define SLUICE_SERVER_STATUS_SOURCE_H_
+#ifndef SLUICE_SERVER_DATA_PLANE_H_
+#define SLUICE_SERVER_DATA_PLANE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -9,13 +9,15 @@
 namespace sluice::server {
 
 /// What the control plane asks the data plane for. Thread-safe, does not block.
-class StatusSource {
+class DataPlane {
  public:
-  virtual ~StatusSource() = default;
+  virtual ~DataPlane() = default;
   /// Exchanges that have started and not finished.
   virtual int64_t in_flight() const = 0;
   /// Exchanges that have started since the process did.
   virtual int64_t accepted() const = 0;
+  /// Whether a drain has begun.
+  virtual bool draining() const = 0;
   /// Exchanges in flight by the generation of the configuration they hold, the latest first.
   virtual std::map<uint64_t, int64_t, std::greater<>> in_flight_by_generation() const = 0;
 
@@ -37,4 +39,4 @@ class StatusSource {
 
 }  // namespace sluice::server
 
-#endif  // SLUICE_SERVER_STATUS_SOURCE_H_
+#endif  // SLUICE_SERVER_DATA_PLANE_H_
