@@ -160,7 +160,7 @@ ExitCode RunSluicectl(absl::Span<const std::string> args, World& world) {
     world.err << "sluicectl: " << connection.status().message() << "\n";
     return ExitCode::kUsage;
   }
-  ControlClient client(*connection);
+  ControlClient client(*connection, world.stop);
   CommandContext context{*invocation, client, world};
   return invocation->command->run(context);
 }

@@ -33,10 +33,12 @@ absl::Status ToStatus(const grpc::Status& status) {
 }  // namespace
 
 struct ControlClient::Stubs {
-  explicit Stubs(const std::shared_ptr<grpc::Channel>& channel)
-      : control(v1::ControlService::NewStub(channel)),
+  Stubs(const std::shared_ptr<grpc::Channel>& channel, std::stop_token stop_token)
+      : stop(std::move(stop_token)),
+        control(v1::ControlService::NewStub(channel)),
         observer(v1::ObserverService::NewStub(channel)) {}
 
+  const std::stop_token stop;
   std::unique_ptr<v1::ControlService::Stub> control;
   std::unique_ptr<v1::ObserverService::Stub> observer;
 };
@@ -44,14 +46,19 @@ struct ControlClient::Stubs {
 namespace {
 
 template <typename Response, typename Stub, typename Request>
-absl::StatusOr<Response> Call(Stub& stub,
+absl::StatusOr<Response> Call(const std::stop_token& stop, Stub& stub,
                               grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
                                                            Response*),
                               const Request& request) {
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + kCallDeadline);
+  const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
   Response response;
   const absl::Status status = ToStatus((stub.*method)(&context, request, &response));
+  if (absl::IsCancelled(status) && stop.stop_requested()) {
+    return absl::CancelledError(
+        "interrupted; what had reached the server may be done all the same");
+  }
   if (!status.ok()) return status;
   return response;
 }
@@ -76,26 +83,26 @@ absl::Status Stream(Stub& stub,
 
 }  // namespace
 
-ControlClient::ControlClient(const Connection& connection)
-    : stubs_(std::make_unique<Stubs>(OpenChannel(connection))) {}
+ControlClient::ControlClient(const Connection& connection, std::stop_token stop)
+    : stubs_(std::make_unique<Stubs>(OpenChannel(connection), std::move(stop))) {}
 
 ControlClient::~ControlClient() = default;
 
 absl::StatusOr<v1::ServerStatus> ControlClient::GetServerStatus() {
-  return Call(*stubs_->observer, &v1::ObserverService::Stub::GetServerStatus,
+  return Call(stubs_->stop, *stubs_->observer, &v1::ObserverService::Stub::GetServerStatus,
               v1::GetServerStatusRequest());
 }
 
 absl::StatusOr<v1::Config> ControlClient::GetConfig(std::optional<int64_t> generation) {
   v1::GetConfigRequest request;
   if (generation) request.set_generation(*generation);
-  return Call(*stubs_->control, &v1::ControlService::Stub::GetConfig, request);
+  return Call(stubs_->stop, *stubs_->control, &v1::ControlService::Stub::GetConfig, request);
 }
 
 absl::StatusOr<v1::ValidateConfigResponse> ControlClient::ValidateConfig(const v1::Config& config) {
   v1::ValidateConfigRequest request;
   *request.mutable_config() = config;
-  return Call(*stubs_->control, &v1::ControlService::Stub::ValidateConfig, request);
+  return Call(stubs_->stop, *stubs_->control, &v1::ControlService::Stub::ValidateConfig, request);
 }
 
 absl::StatusOr<v1::PlanConfigResponse> ControlClient::PlanConfig(
@@ -103,17 +110,18 @@ absl::StatusOr<v1::PlanConfigResponse> ControlClient::PlanConfig(
   v1::PlanConfigRequest request;
   *request.mutable_config() = update.config();
   *request.mutable_update_mask() = update.update_mask();
-  return Call(*stubs_->control, &v1::ControlService::Stub::PlanConfig, request);
+  return Call(stubs_->stop, *stubs_->control, &v1::ControlService::Stub::PlanConfig, request);
 }
 
 absl::StatusOr<v1::Config> ControlClient::UpdateConfig(const v1::UpdateConfigRequest& request) {
-  return Call(*stubs_->control, &v1::ControlService::Stub::UpdateConfig, request);
+  return Call(stubs_->stop, *stubs_->control, &v1::ControlService::Stub::UpdateConfig, request);
 }
 
 absl::StatusOr<v1::ListConfigVersionsResponse> ControlClient::ListConfigVersions() {
   v1::ListConfigVersionsRequest request;
   request.set_page_size(1000);  // the most there can be; the server keeps fewer versions
-  return Call(*stubs_->control, &v1::ControlService::Stub::ListConfigVersions, request);
+  return Call(stubs_->stop, *stubs_->control, &v1::ControlService::Stub::ListConfigVersions,
+              request);
 }
 
 absl::StatusOr<v1::Config> ControlClient::RollbackConfig(int64_t generation,
@@ -121,43 +129,44 @@ absl::StatusOr<v1::Config> ControlClient::RollbackConfig(int64_t generation,
   v1::RollbackConfigRequest request;
   request.set_generation(generation);
   request.set_etag(etag);
-  return Call(*stubs_->control, &v1::ControlService::Stub::RollbackConfig, request);
+  return Call(stubs_->stop, *stubs_->control, &v1::ControlService::Stub::RollbackConfig, request);
 }
 
 absl::StatusOr<v1::Config> ControlClient::AddEndpoint(const v1::AddEndpointRequest& request) {
-  return Call(*stubs_->control, &v1::ControlService::Stub::AddEndpoint, request);
+  return Call(stubs_->stop, *stubs_->control, &v1::ControlService::Stub::AddEndpoint, request);
 }
 
 absl::StatusOr<v1::Config> ControlClient::RemoveEndpoint(const v1::RemoveEndpointRequest& request) {
-  return Call(*stubs_->control, &v1::ControlService::Stub::RemoveEndpoint, request);
+  return Call(stubs_->stop, *stubs_->control, &v1::ControlService::Stub::RemoveEndpoint, request);
 }
 
 absl::StatusOr<v1::ListEndpointsResponse> ControlClient::ListEndpoints(
     const v1::ListEndpointsRequest& request) {
-  return Call(*stubs_->observer, &v1::ObserverService::Stub::ListEndpoints, request);
+  return Call(stubs_->stop, *stubs_->observer, &v1::ObserverService::Stub::ListEndpoints, request);
 }
 
 absl::StatusOr<v1::EndpointStatus> ControlClient::ResumeEndpoint(
     const v1::ResumeEndpointRequest& request) {
-  return Call(*stubs_->control, &v1::ControlService::Stub::ResumeEndpoint, request);
+  return Call(stubs_->stop, *stubs_->control, &v1::ControlService::Stub::ResumeEndpoint, request);
 }
 
 absl::StatusOr<v1::ListExchangesResponse> ControlClient::ListExchanges(
     const v1::ListExchangesRequest& request) {
-  return Call(*stubs_->observer, &v1::ObserverService::Stub::ListExchanges, request);
+  return Call(stubs_->stop, *stubs_->observer, &v1::ObserverService::Stub::ListExchanges, request);
 }
 
 absl::StatusOr<v1::Exchange> ControlClient::GetExchange(const v1::GetExchangeRequest& request) {
-  return Call(*stubs_->observer, &v1::ObserverService::Stub::GetExchange, request);
+  return Call(stubs_->stop, *stubs_->observer, &v1::ObserverService::Stub::GetExchange, request);
 }
 
 absl::StatusOr<v1::Exchange> ControlClient::CancelExchange(
     const v1::CancelExchangeRequest& request) {
-  return Call(*stubs_->control, &v1::ControlService::Stub::CancelExchange, request);
+  return Call(stubs_->stop, *stubs_->control, &v1::ControlService::Stub::CancelExchange, request);
 }
 
 absl::StatusOr<v1::CheckLeaksResponse> ControlClient::CheckLeaks() {
-  return Call(*stubs_->observer, &v1::ObserverService::Stub::CheckLeaks, v1::CheckLeaksRequest());
+  return Call(stubs_->stop, *stubs_->observer, &v1::ObserverService::Stub::CheckLeaks,
+              v1::CheckLeaksRequest());
 }
 
 absl::Status ControlClient::WatchEvents(

@@ -24,7 +24,8 @@ namespace sluice::admin {
 /// answer came. Connects with the first call. Confined to one thread.
 class ControlClient {
  public:
-  explicit ControlClient(const Connection& connection);
+  /// Once `stop` is requested, unary calls end as well, with CANCELLED.
+  ControlClient(const Connection& connection, std::stop_token stop);
   ~ControlClient();
 
   absl::StatusOr<control::v1::ServerStatus> GetServerStatus();

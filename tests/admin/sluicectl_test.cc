@@ -41,6 +41,13 @@ TEST_F(SluicectlTest, StatusSaysThatTheServerDrains) {
   EXPECT_THAT(out(), HasSubstr("0 accepted; draining, no more are accepted\n"));
 }
 
+TEST_F(SluicectlTest, AnInterruptEndsAUnaryCall) {
+  stop_.request_stop();
+  EXPECT_EQ(Run({"config", "get"}), ExitCode::kError);
+  EXPECT_THAT(err(), HasSubstr("interrupted"));
+  EXPECT_EQ(out(), "");
+}
+
 TEST_F(SluicectlTest, StatusAsJsonShowsZerosToo) {
   EXPECT_EQ(Run({"status", "--output", "json"}), ExitCode::kOk);
   EXPECT_THAT(out(), HasSubstr("\"in_flight\":\"0\""));
