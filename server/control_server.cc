@@ -70,25 +70,24 @@ struct ControlServer::Impl {
         exchange_rpcs(deps.clock, deps.registry, *audit),
         server_rpcs(deps.clock, deps.data_plane, *audit, [this] { SetNotServing(); }),
         leaks(deps.registry, deps.endpoints, deps.data_plane, port),
-        tails(deps.clock, {kStreamInterval, kMaxTails}),
-        drains(deps.clock, {kStreamInterval, kMaxDrains}),
+        tails(deps.clock, {"tails", kMaxTails, kStreamInterval, {}}),
+        drains(deps.clock, {"drains", kMaxDrains, kStreamInterval, {}}),
         control({*access,
                  config_rpcs,
                  endpoint_rpcs,
                  exchange_rpcs,
                  server_rpcs,
                  {deps.clock, drains, deps.registry, options.watcher_write_limit}}),
-        observer(
-            {options.version, options.max_watchers, options.heartbeat, options.watcher_write_limit},
-            {deps.clock,
-             deps.config,
-             deps.hub,
-             deps.data_plane,
-             *access,
-             endpoint_rpcs,
-             exchange_rpcs,
-             leaks,
-             {deps.clock, tails, deps.registry, options.watcher_write_limit}}) {}
+        observer({options.version, options.max_watchers, options.heartbeat},
+                 {deps.clock,
+                  deps.config,
+                  deps.hub,
+                  deps.data_plane,
+                  *access,
+                  endpoint_rpcs,
+                  exchange_rpcs,
+                  leaks,
+                  {deps.clock, tails, deps.registry, options.watcher_write_limit}}) {}
 
   const std::unique_ptr<AuditLog> audit;
   const std::unique_ptr<Access> access;

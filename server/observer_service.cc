@@ -1,7 +1,7 @@
 #include "server/observer_service.h"
 
 #include <algorithm>
-#include <pthread.h>
+#include <functional>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -9,6 +9,7 @@
 #include "lib/base/ids.h"
 #include "server/proto_time.h"
 #include "server/tail_stream.h"
+#include "server/watcher.h"
 
 namespace sluice::server {
 namespace {
@@ -20,15 +21,12 @@ constexpr Duration kBatchInterval = std::chrono::milliseconds(2);
 // How late heartbeats and ends of stalled watchers may be.
 constexpr Duration kLongestTick = std::chrono::seconds(1);
 
-/// Ends a call that never becomes a watcher.
-class Refusal final : public grpc::ServerWriteReactor<pb::WatchEventsResponse> {
- public:
-  explicit Refusal(const grpc::Status& status) { Finish(status); }
-  void OnDone() override { delete this; }
-};
-
-grpc::Status ShuttingDown() {
-  return grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server is shutting down");
+/// Waits until the hub has news, or at most for `tick`.
+std::function<void()> AwaitNewsOf(events::Hub& hub, Duration tick) {
+  return [&hub, tick, seen = uint64_t{0}]() mutable {
+    hub.WaitPast(seen, tick);
+    seen = hub.stats().published;
+  };
 }
 
 }  // namespace
@@ -37,63 +35,16 @@ ObserverService::ObserverService(Options options, const Deps& deps)
     : options_(std::move(options)),
       deps_(deps),
       start_time_(deps.clock.WallNow()),
-      pump_([this] { RunPump(); }) {}
+      watchers_(deps.clock,
+                {.calls = "watchers",
+                 .max_calls = static_cast<size_t>(options_.max_watchers),
+                 .interval = kBatchInterval,
+                 .await_news = AwaitNewsOf(deps.hub, std::min({kLongestTick, options_.heartbeat / 4,
+                                                               deps.streams.write_limit / 4}))}) {}
 
 void ObserverService::Shutdown() {
-  std::vector<std::shared_ptr<Watcher>> watchers;
-  {
-    MutexLock lock(&mutex_);
-    closing_ = true;
-    watchers = watchers_;
-  }
-  changed_.NotifyAll();
   deps_.hub.Close();
-  pump_.join();
-  const uint64_t last = deps_.hub.stats().published;
-  for (const auto& watcher : watchers) watcher->EndAfter(last, ShuttingDown());
-}
-
-void ObserverService::RunPump() {
-  pthread_setname_np(pthread_self(), "sluice-watch");
-  const Duration tick = std::min({kLongestTick, options_.heartbeat / 4, options_.write_limit / 4});
-  uint64_t seen = 0;
-  while (true) {
-    {
-      MutexLock lock(&mutex_);
-      changed_.Wait(&mutex_, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-        return closing_ || !watchers_.empty();
-      });
-    }
-    deps_.hub.WaitPast(seen, tick);
-    seen = deps_.hub.stats().published;
-
-    std::vector<std::shared_ptr<Watcher>> watchers;
-    {
-      MutexLock lock(&mutex_);
-      watchers = watchers_;
-    }
-    for (const auto& watcher : watchers) watcher->Pump();
-
-    MutexLock lock(&mutex_);
-    if (changed_.WaitFor(&mutex_, kBatchInterval,
-                         [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return closing_; })) {
-      return;
-    }
-  }
-}
-
-void ObserverService::OnWatcherDropped() {
-  MutexLock lock(&mutex_);
-  ++dropped_;
-}
-
-void ObserverService::OnWatcherDone(const Watcher* watcher) {
-  std::shared_ptr<Watcher> last_reference;  // given up without the mutex
-  MutexLock lock(&mutex_);
-  const auto found = std::find_if(watchers_.begin(), watchers_.end(),
-                                  [watcher](const auto& w) { return w.get() == watcher; });
-  last_reference = std::move(*found);
-  watchers_.erase(found);
+  watchers_.Shutdown();
 }
 
 grpc::ServerUnaryReactor* ObserverService::GetServerStatus(grpc::CallbackServerContext* context,
@@ -113,11 +64,8 @@ grpc::ServerUnaryReactor* ObserverService::GetServerStatus(grpc::CallbackServerC
     const auto snapshot = deps_.config.Current();
     response->set_config_etag(snapshot->etag());
     response->set_config_generation(static_cast<int64_t>(snapshot->generation()));
-    {
-      MutexLock lock(&mutex_);
-      response->set_watchers(static_cast<int32_t>(watchers_.size()));
-      response->set_watchers_dropped(dropped_);
-    }
+    response->set_watchers(static_cast<int32_t>(watchers_.calls()));
+    response->set_watchers_dropped(watchers_.dropped());
     return grpc::Status::OK;
   });
 }
@@ -179,33 +127,20 @@ grpc::ServerUnaryReactor* ObserverService::Answer(grpc::CallbackServerContext* c
 grpc::ServerWriteReactor<pb::WatchEventsResponse>* ObserverService::WatchEvents(
     grpc::CallbackServerContext* context, const pb::WatchEventsRequest* request) {
   Caller caller;
-  if (const grpc::Status admitted = deps_.access.Admit(*context, __func__, Role::kViewer, &caller);
-      !admitted.ok()) {
-    return new Refusal(admitted);
-  }
+  const grpc::Status admitted = deps_.access.Admit(*context, __func__, Role::kViewer, &caller);
+  if (!admitted.ok()) return new RefusedStream<pb::WatchEventsResponse>(admitted);
   absl::StatusOr<WatchPlan> plan = PlanWatch(*request, deps_.hub);
   if (!plan.ok()) {
-    return new Refusal(
+    return new RefusedStream<pb::WatchEventsResponse>(
         grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, std::string(plan.status().message())));
   }
-  std::shared_ptr<Watcher> watcher;
-  {
-    MutexLock lock(&mutex_);
-    if (closing_) return new Refusal(ShuttingDown());
-    if (watchers_.size() >= static_cast<size_t>(options_.max_watchers)) {
-      return new Refusal(
-          grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED,
-                       absl::StrFormat("%d watchers are served already, which is the limit",
-                                       options_.max_watchers)));
-    }
-    watcher = std::make_shared<Watcher>(
-        context, deps_.clock, deps_.hub, static_cast<Watcher::Owner&>(*this),
-        Watcher::Limits{options_.heartbeat, options_.write_limit}, *std::move(plan));
-    watchers_.push_back(watcher);
-  }
-  changed_.NotifyAll();
-  watcher->Pump();
-  return watcher.get();
+  const StreamDeps watch = {deps_.clock, watchers_, deps_.streams.registry,
+                            deps_.streams.write_limit};
+  return StartStream<Watcher>(watch, [&](std::shared_ptr<Watcher>* stream) {
+    *stream =
+        std::make_shared<Watcher>(context, watch, deps_.hub, options_.heartbeat, *std::move(plan));
+    return grpc::Status::OK;
+  });
 }
 
 }  // namespace sluice::server

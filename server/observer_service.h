@@ -4,11 +4,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include "lib/base/clock.h"
-#include "lib/base/mutex.h"
 #include "lib/config/store.h"
 #include "lib/events/hub.h"
 #include "server/access.h"
@@ -17,7 +14,7 @@
 #include "server/exchange_rpcs.h"
 #include "server/leak_check.h"
 #include "server/pumped_stream.h"
-#include "server/watcher.h"
+#include "server/stream_pump.h"
 #include "sluice/control/v1/observer_service.grpc.pb.h"
 
 namespace sluice::server {
@@ -25,18 +22,14 @@ namespace sluice::server {
 /// The viewer's RPCs; their contract is in the proto. Uses gRPC's callback API: a watcher costs no
 /// thread.
 ///
-/// One thread, the pump, waits for news from the hub and hands them to every idle watcher, a batch
-/// at a time; a watcher that has just been written to goes on by itself. So publishers wake at most
-/// one thread, and that at most once per kBatchInterval. The pump also sends heartbeats and ends
-/// watchers that take nothing.
-class ObserverService final : public control::v1::ObserverService::CallbackService,
-                              private Watcher::Owner {
+/// The pump of the watchers waits for news from the hub, so publishers wake at most one thread, and
+/// that at most once per kBatchInterval.
+class ObserverService final : public control::v1::ObserverService::CallbackService {
  public:
   struct Options {
     std::string version = "";
     int max_watchers = 64;
     Duration heartbeat = std::chrono::seconds(10);
-    Duration write_limit = std::chrono::seconds(10);  // for one response to leave for the watcher
   };
   /// All must outlive the service.
   struct Deps {
@@ -48,7 +41,7 @@ class ObserverService final : public control::v1::ObserverService::CallbackServi
     const EndpointRpcs& endpoints;
     ExchangeRpcs& exchanges;
     const LeakCheck& leaks;
-    StreamDeps streams;
+    StreamDeps streams;  // of tails; watchers have a pump of their own
   };
 
   ObserverService(Options options, const Deps& deps);
@@ -84,20 +77,12 @@ class ObserverService final : public control::v1::ObserverService::CallbackServi
   /// Ends the call with what `call` returns, if the caller is a viewer.
   grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, absl::string_view rpc,
                                    absl::FunctionRef<grpc::Status()> call);
-  void RunPump();
-  void OnWatcherDropped() override;
-  void OnWatcherDone(const Watcher* watcher) override;
 
   const Options options_;
   const Deps deps_;
   const absl::Time start_time_;
 
-  Mutex mutex_;  // no other lock is taken while it is held
-  CondVar changed_;
-  std::vector<std::shared_ptr<Watcher>> watchers_ ABSL_GUARDED_BY(mutex_);
-  int64_t dropped_ ABSL_GUARDED_BY(mutex_) = 0;
-  bool closing_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread pump_;
+  StreamPump watchers_;
 };
 
 }  // namespace sluice::server

@@ -23,7 +23,7 @@ struct StreamDeps {
 };
 
 /// One server-streaming call that a StreamPump feeds: its subclass says what to send when the
-/// client has room. At most one write is in flight; a client that takes a response no sooner than
+/// client has room. At most one write is in flight; a client that has not taken a response within
 /// `write_limit` is ended with CANCELLED. Thread-safe. gRPC calls are made without the mutex, since
 /// they may run reactions on the same thread.
 template <typename ResponseType>
@@ -53,6 +53,7 @@ class PumpedStream : public grpc::ServerWriteReactor<ResponseType>, public Pumpe
       }
     }
     if (stalled) {
+      pump_.CountDropped();
       context_->TryCancel();  // makes the write fail
       Release();
     } else if (next == Next::kWrite) {
@@ -62,17 +63,7 @@ class PumpedStream : public grpc::ServerWriteReactor<ResponseType>, public Pumpe
     }
   }
 
-  /// Ends the call as soon as nothing of it is in flight. The first status counts.
-  void End(const grpc::Status& status) final {
-    {
-      MutexLock lock(&mutex_);
-      if (ending_) return;
-      ending_ = true;
-      end_status_ = status;
-      ++holds_;
-    }
-    Release();
-  }
+  void Conclude(const grpc::Status& status) override { End(status); }
 
   void OnWriteDone(bool ok) final {
     const std::shared_ptr<PumpedCall> self = shared_from_this();  // Release may lead to OnDone
@@ -96,10 +87,25 @@ class PumpedStream : public grpc::ServerWriteReactor<ResponseType>, public Pumpe
   PumpedStream(grpc::CallbackServerContext* context, const StreamDeps& deps)
       : context_(context), clock_(deps.clock), pump_(deps.pump), write_limit_(deps.write_limit) {}
 
+  Mutex mutex_;  // held by Fill
+
  private:
   /// Says what to do now: write `response`, which comes empty, or end with `status`. Calls come one
   /// at a time, none after an end.
-  virtual Next Fill(Instant now, Response* response, grpc::Status* status) = 0;
+  virtual Next Fill(Instant now, Response* response, grpc::Status* status)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) = 0;
+
+  /// Ends the call as soon as nothing of it is in flight. The first status counts.
+  void End(const grpc::Status& status) {
+    {
+      MutexLock lock(&mutex_);
+      if (ending_) return;
+      ending_ = true;
+      end_status_ = status;
+      ++holds_;
+    }
+    Release();
+  }
 
   /// Gives up what kept Finish from being called, and calls it if it is due.
   void Release() {
@@ -119,7 +125,6 @@ class PumpedStream : public grpc::ServerWriteReactor<ResponseType>, public Pumpe
   StreamPump& pump_;
   const Duration write_limit_;
 
-  Mutex mutex_;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   Instant write_due_ ABSL_GUARDED_BY(mutex_);
   int holds_ ABSL_GUARDED_BY(mutex_) = 0;  // a write, an end under way: Finish must wait
@@ -137,8 +142,8 @@ class RefusedStream final : public grpc::ServerWriteReactor<Response> {
   void OnDone() override { delete this; }
 };
 
-/// Serves a call with the stream that `make(&stream)` makes from what every stream
-/// gets; its refusal, when `make` refuses or there are too many. `make` runs when there is room:
+/// Serves a call with the stream that `make(&stream)` makes; with a refusal, when `make` refuses or
+/// there are too many. `make` runs when there is room:
 /// what it does to the world is not done for a call that is refused.
 template <typename Stream, typename Make>
 grpc::ServerWriteReactor<typename Stream::Response>* StartStream(const StreamDeps& deps,

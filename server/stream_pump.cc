@@ -16,7 +16,7 @@ grpc::Status ShuttingDown() {
 }  // namespace
 
 StreamPump::StreamPump(const Clock& clock, Options options)
-    : clock_(clock), options_(options), thread_([this] { Run(); }) {}
+    : clock_(clock), options_(std::move(options)), thread_([this] { Run(); }) {}
 
 StreamPump::~StreamPump() {
   if (thread_.joinable()) Shutdown();
@@ -26,9 +26,9 @@ grpc::Status StreamPump::Reserve() {
   MutexLock lock(&mutex_);
   if (closing_) return ShuttingDown();
   if (calls_.size() + reserved_ >= options_.max_calls) {
-    return grpc::Status(
-        grpc::StatusCode::RESOURCE_EXHAUSTED,
-        absl::StrCat(options_.max_calls, " such calls are served already, which is the limit"));
+    return grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED,
+                        absl::StrCat(options_.max_calls, " ", options_.calls,
+                                     " are served already, which is the limit"));
   }
   ++reserved_;
   return grpc::Status::OK;
@@ -47,7 +47,7 @@ void StreamPump::Add(std::shared_ptr<PumpedCall> call) {
     calls_.push_back(call);
     closing = closing_;
   }
-  if (closing) return call->End(ShuttingDown());
+  if (closing) return call->Conclude(ShuttingDown());
   changed_.NotifyAll();
   call->Pump(clock_.Now());
 }
@@ -71,7 +71,17 @@ void StreamPump::Shutdown() {
   }
   changed_.NotifyAll();
   thread_.join();
-  for (const auto& call : calls) call->End(ShuttingDown());
+  for (const auto& call : calls) call->Conclude(ShuttingDown());
+}
+
+void StreamPump::CountDropped() {
+  MutexLock lock(&mutex_);
+  ++dropped_;
+}
+
+int64_t StreamPump::dropped() const {
+  MutexLock lock(&mutex_);
+  return dropped_;
 }
 
 size_t StreamPump::calls() const {
@@ -80,15 +90,20 @@ size_t StreamPump::calls() const {
 }
 
 void StreamPump::Run() {
-  pthread_setname_np(pthread_self(), "sluice-streams");
+  pthread_setname_np(pthread_self(), absl::StrCat("sluice-", options_.calls).c_str());
   while (true) {
-    std::vector<std::shared_ptr<PumpedCall>> calls;
     {
       MutexLock lock(&mutex_);
       changed_.Wait(&mutex_, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
         return closing_ || !calls_.empty();
       });
       if (closing_) return;
+    }
+    if (options_.await_news) options_.await_news();
+
+    std::vector<std::shared_ptr<PumpedCall>> calls;
+    {
+      MutexLock lock(&mutex_);
       calls = calls_;
     }
     const Instant now = clock_.Now();

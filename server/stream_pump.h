@@ -1,7 +1,11 @@
 #ifndef SLUICE_SERVER_STREAM_PUMP_H_
 #define SLUICE_SERVER_STREAM_PUMP_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -18,7 +22,8 @@ class PumpedCall : public std::enable_shared_from_this<PumpedCall> {
   virtual ~PumpedCall() = default;
   /// Sends what there is to send, unless a write is in flight.
   virtual void Pump(Instant now) = 0;
-  virtual void End(const grpc::Status& status) = 0;
+  /// Nothing new is to come: ends the call with `status`, once it has sent what it still has.
+  virtual void Conclude(const grpc::Status& status) = 0;
 };
 
 /// One thread that gives streaming calls their turns, so that nobody who has news ever has to wait
@@ -26,8 +31,12 @@ class PumpedCall : public std::enable_shared_from_this<PumpedCall> {
 class StreamPump {
  public:
   struct Options {
-    Duration interval;  // between two turns of a call
+    std::string calls;  // what they are, in the plural: "watchers"; at most 8 bytes
     size_t max_calls;
+    Duration interval;  // at least, between two turns of a call
+    /// Waits between two turns until there may be news; empty: no longer than `interval`. It must
+    /// return at once when Shutdown was called.
+    std::function<void()> await_news;
   };
   /// `clock` must outlive it.
   StreamPump(const Clock& clock, Options options);
@@ -43,10 +52,14 @@ class StreamPump {
   /// gRPC is done with `call`.
   void Remove(const PumpedCall* call);
 
-  /// Ends all calls with UNAVAILABLE, and new ones at once. Called once.
+  /// One of the calls takes no response in time and is being ended.
+  void CountDropped();
+
+  /// Concludes all calls with UNAVAILABLE, and refuses new ones. Called once.
   void Shutdown();
 
   size_t calls() const;
+  int64_t dropped() const;
 
  private:
   void Run();
@@ -57,6 +70,7 @@ class StreamPump {
   CondVar changed_;
   std::vector<std::shared_ptr<PumpedCall>> calls_ ABSL_GUARDED_BY(mutex_);
   size_t reserved_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t dropped_ ABSL_GUARDED_BY(mutex_) = 0;
   bool closing_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };

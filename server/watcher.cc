@@ -63,125 +63,57 @@ absl::StatusOr<WatchPlan> PlanWatch(const pb::WatchEventsRequest& request, const
   return plan;
 }
 
-Watcher::Watcher(grpc::CallbackServerContext* context, const Clock& clock, const events::Hub& hub,
-                 Owner& owner, Limits limits, WatchPlan plan)
-    : context_(context),
-      clock_(clock),
-      owner_(owner),
-      limits_(limits),
+Watcher::Watcher(grpc::CallbackServerContext* context, const StreamDeps& deps,
+                 const events::Hub& hub, Duration heartbeat, WatchPlan plan)
+    : PumpedStream(context, deps),
+      clock_(deps.clock),
+      hub_(hub),
+      heartbeat_(heartbeat),
       filters_(std::move(plan.filters)),
       last_(plan.last),
       reader_(hub, plan.position),
       tell_restart_(plan.restarted) {}
 
-void Watcher::Pump() {
-  const Instant now = clock_.Now();
-  bool stalled = false;
-  bool at_end = false;
-  grpc::Status status;
-  {
-    MutexLock lock(&mutex_);
-    if (ending_) return;
-    if (writing_) {
-      if (now < write_due_) return;
-      stalled = ending_ = true;
-      ++holds_;
-    } else if (FillResponse(now)) {
-      writing_ = true;
-      ++holds_;
-      write_due_ = DeadlineAfter(now, limits_.write);
-      heartbeat_due_ = DeadlineAfter(now, limits_.heartbeat);
-    } else if (AtEnd()) {
-      at_end = true;
-      status = status_after_last_;
-    } else {
-      return;
-    }
-  }
-  if (stalled) {
-    owner_.OnWatcherDropped();
-    context_->TryCancel();  // makes the write fail
-    Release();
-  } else if (at_end) {
-    End(status);
-  } else {
-    StartWrite(&response_);
-  }
-}
-
-bool Watcher::FillResponse(Instant now) {
-  response_.Clear();
+Watcher::Next Watcher::Fill(Instant now, pb::WatchEventsResponse* response, grpc::Status* status) {
   if (std::exchange(tell_restart_, false)) {
-    response_.mutable_lost()->set_reason(pb::Lost::REASON_RESTARTED);
+    response->mutable_lost()->set_reason(pb::Lost::REASON_RESTARTED);
   } else {
-    ReadEvents();
+    ReadEvents(response);
   }
-  response_.set_resume_token(ToString({BootEpoch(), std::min(reader_.position(), last_)}));
-  return response_.events_size() > 0 || response_.has_lost() || now >= heartbeat_due_;
+  response->set_resume_token(ToString({BootEpoch(), std::min(reader_.position(), last_)}));
+  if (response->events_size() > 0 || response->has_lost() || now >= heartbeat_due_) {
+    heartbeat_due_ = DeadlineAfter(now, heartbeat_);
+    return Next::kWrite;
+  }
+  if (!AtEnd()) return Next::kNothing;
+  *status = status_after_last_;
+  return Next::kEnd;
 }
 
-void Watcher::ReadEvents() {
-  while (response_.events_size() == 0 && !AtEnd()) {
+void Watcher::ReadEvents(pb::WatchEventsResponse* response) {
+  while (response->events_size() == 0 && !AtEnd()) {
     const events::Reader::Batch batch = reader_.Read();
     if (batch.lost > 0) {
-      pb::Lost* lost = response_.mutable_lost();
+      pb::Lost* lost = response->mutable_lost();
       lost->set_reason(pb::Lost::REASON_OVERRUN);
       lost->set_count(lost->count() + static_cast<int64_t>(batch.lost));
     }
     if (batch.events.empty()) return;
     for (const events::Event& event : batch.events) {
       if (event.sequence <= last_ && events::MatchesAny(filters_, event)) {
-        ToProto(event, response_.add_events());
+        ToProto(event, response->add_events());
       }
     }
   }
 }
 
-void Watcher::EndAfter(uint64_t sequence, const grpc::Status& status) {
+void Watcher::Conclude(const grpc::Status& status) {
   {
     MutexLock lock(&mutex_);
-    last_ = std::min(last_, sequence);
+    last_ = std::min(last_, hub_.stats().published);
     status_after_last_ = status;
   }
-  Pump();
+  Pump(clock_.Now());
 }
-
-void Watcher::End(const grpc::Status& status) {
-  {
-    MutexLock lock(&mutex_);
-    if (ending_) return;
-    ending_ = true;
-    end_status_ = status;
-    ++holds_;
-  }
-  Release();
-}
-
-void Watcher::Release() {
-  grpc::Status status;
-  {
-    MutexLock lock(&mutex_);
-    --holds_;
-    if (holds_ > 0 || !ending_ || finished_) return;
-    finished_ = true;
-    status = end_status_;
-  }
-  Finish(status);
-}
-
-void Watcher::OnWriteDone(bool ok) {
-  const std::shared_ptr<Watcher> self = shared_from_this();  // Release may lead to OnDone
-  {
-    MutexLock lock(&mutex_);
-    writing_ = false;
-    if (!ok) ending_ = true;
-  }
-  Release();
-  Pump();
-}
-
-void Watcher::OnCancel() { End(grpc::Status::CANCELLED); }
-
-void Watcher::OnDone() { owner_.OnWatcherDone(this); }
 
 }  // namespace sluice::server
