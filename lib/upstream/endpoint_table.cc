@@ -49,14 +49,15 @@ std::optional<Lease> EndpointTable::Acquire(
     const config::Pool& pool, absl::FunctionRef<bool(const config::Endpoint&)> eligible) {
   MutexLock lock(&mutex_);
   uint64_t& turn = turns_[pool.id];
+  std::string name;  // of the candidate last looked at
   const std::optional<size_t> picked = PickRoundRobin(turn, pool.endpoints.size(), [&](size_t i) {
-    const config::Endpoint& endpoint = pool.endpoints[i];
-    return eligible(endpoint) && !IsDraining(EndpointName(pool, endpoint));
+    if (!eligible(pool.endpoints[i])) return false;
+    name = EndpointName(pool, pool.endpoints[i]);
+    return !IsDraining(name);
   });
   if (!picked.has_value()) return std::nullopt;
   turn = *picked + 1;
-  const config::Endpoint& endpoint = pool.endpoints[*picked];
-  return Lease(StateOf(EndpointName(pool, endpoint)), endpoint);
+  return Lease(StateOf(name), pool.endpoints[*picked]);
 }
 
 bool EndpointTable::Takes(const config::Pool& pool, const config::Endpoint& endpoint) const {

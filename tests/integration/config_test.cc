@@ -1,6 +1,5 @@
 // The configuration changed while streams run, in a gateway whole.
 
-#include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "sluice/control/v1/control_service.grpc.pb.h"
 #include "sluice/control/v1/error.pb.h"
 #include "tests/integration/gateway_fixture.h"
+#include "tests/integration/steady_clients.h"
 #include "tests/support/chat_events.h"
 
 namespace sluice::testing {
@@ -80,20 +80,7 @@ TEST_F(ConfigTest, FailsNoRequestWhileItChangesAThousandTimes) {
   for (ScriptedEngine* engine : {engine_.get(), other.get()}) {
     engine->AnswerAll(Script().SseHead().Chunk(ContentEvent("a")).Chunk(kDoneEvent).LastChunk());
   }
-  std::atomic<bool> stop{false};
-  std::atomic<int> served{0};
-  std::atomic<int> failed{0};
-  std::vector<std::thread> clients;
-  for (int i = 0; i < 4; ++i) {
-    clients.emplace_back([&] {
-      RawClient client = Connect();
-      while (!stop) {
-        const bool sent = client.Send(ChatRequest()).ok();
-        const RawResponse response = client.ReadResponse().value_or(RawResponse());
-        ++(sent && response.status == 200 && response.complete() ? served : failed);
-      }
-    });
-  }
+  SteadyClients clients(static_cast<uint16_t>(gateway_->port()), ChatRequest());
   constexpr int kChanges = 1000;
   pb::Config config = GetConfig();
   for (int change = 1; change <= kChanges; ++change) {
@@ -104,13 +91,11 @@ TEST_F(ConfigTest, FailsNoRequestWhileItChangesAThousandTimes) {
     ASSERT_TRUE(status.ok()) << status.error_message();
     config = updated;
     if (change % 100 == 0) {  // requests pass all the time, on each configuration some
-      const int before = served;
-      EXPECT_TRUE(Eventually([&] { return served > before + 4; }));
+      EXPECT_TRUE(clients.WaitForMore());
     }
   }
-  stop = true;
-  for (std::thread& client : clients) client.join();
-  EXPECT_EQ(failed, 0);
+  clients.Stop();
+  EXPECT_EQ(clients.failed(), 0);
   EXPECT_EQ(GetConfig().generation(), 1 + kChanges);
   EXPECT_GT(engine_->counts().requests, 0u);
   EXPECT_GT(other->counts().requests, 0u);

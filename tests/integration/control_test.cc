@@ -1,8 +1,6 @@
 // What operators see and steer while streams run, over a real channel.
 
-#include <atomic>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +10,7 @@
 #include "sluice/control/v1/control_service.grpc.pb.h"
 #include "sluice/control/v1/observer_service.grpc.pb.h"
 #include "tests/integration/gateway_fixture.h"
+#include "tests/integration/steady_clients.h"
 #include "tests/support/chat_events.h"
 #include "tests/support/scoped_env.h"
 
@@ -185,29 +184,14 @@ TEST_F(ControlTest, SwapsTheUpstreamUnderLoadWithNoFailedRequest) {
   for (ScriptedEngine* engine : {engine_.get(), other.get()}) {
     engine->AnswerAll(Script().SseHead().Chunk(ContentEvent("a")).Chunk(kDoneEvent).LastChunk());
   }
-  std::atomic<bool> stop{false};
-  std::atomic<int> served{0};
-  std::atomic<int> failed{0};
-  std::vector<std::thread> clients;
-  for (int i = 0; i < 4; ++i) {
-    clients.emplace_back([&] {
-      RawClient client = Connect();
-      while (!stop) {
-        const bool sent = client.Send(ChatRequest()).ok();
-        const RawResponse response = client.ReadResponse().value_or(RawResponse());
-        ++(sent && response.status == 200 && response.complete() ? served : failed);
-      }
-    });
-  }
+  SteadyClients clients(static_cast<uint16_t>(gateway_->port()), ChatRequest());
   for (int swap = 0; swap < 50; ++swap) {
     const grpc::Status status = SetUri(swap % 2 == 0 ? other->uri() : engine_->uri());
     EXPECT_TRUE(status.ok()) << status.error_message();
-    const int before = served;
-    EXPECT_TRUE(Eventually([&] { return served > before + 4; }));
+    EXPECT_TRUE(clients.WaitForMore());
   }
-  stop = true;
-  for (std::thread& client : clients) client.join();
-  EXPECT_EQ(failed, 0);
+  clients.Stop();
+  EXPECT_EQ(clients.failed(), 0);
   EXPECT_GT(engine_->counts().requests, 0u);
   EXPECT_GT(other->counts().requests, 0u);
 }
