@@ -109,7 +109,7 @@ std::string FactsText(const v1::Event& event, absl::TimeZone zone) {
       const v1::KeyStateChanged& changed = event.key_state_changed();
       facts = absl::StrCat(
           "key=", EscapeName(changed.key_id()), " state=",
-          EnumText(v1::KeyStateChanged::State_Name(changed.state()), "STATE_", changed.state()));
+          EnumText(v1::KeyStatus::State_Name(changed.state()), "STATE_", changed.state()));
       if (changed.has_until()) {
         absl::StrAppend(&facts,
                         " until=", absl::FormatTime("%H:%M:%E3S", ToTime(changed.until()), zone));

@@ -19,7 +19,6 @@ control::v1::Config ToProto(const config::Version& version);
 /// hold (an enum value that this version does not know); Validate finds the rest.
 config::Config FromProto(const control::v1::Config& proto,
                          std::vector<config::Violation>* violations);
-config::Endpoint FromProto(const control::v1::Endpoint& proto);
 
 }  // namespace sluice::server
 

@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
+#include "google/protobuf/reflection.h"
 #include "google/protobuf/struct.pb.h"
 #include "google/protobuf/text_format.h"
 #include "google/protobuf/util/message_differencer.h"
@@ -34,9 +36,28 @@ std::string Quoted(const std::string& text) {
   return ToJson(value, JsonLayout::kOneLine);
 }
 
-/// A value that is no list, in its JSON form.
+/// Whether it is a list whose elements are told apart by their first field.
+bool HasElements(const FieldDescriptor& field) {
+  return field.is_repeated() && field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
+}
+
+/// Of most lists another order means the same.
+bool OrderMatters(const FieldDescriptor& list) {
+  return list.name() == "fallbacks" || list.name() == "rates";
+}
+
+/// A value, or a list of words, in its JSON form.
 std::string ValueText(const Message& message, const FieldDescriptor& field) {
   const google::protobuf::Reflection& reflection = *message.GetReflection();
+  if (field.is_repeated()) {
+    const auto& words = reflection.GetRepeatedFieldRef<std::string>(message, &field);
+    return absl::StrCat("[",
+                        absl::StrJoin(words, ", ",
+                                      [](std::string* out, const std::string& word) {
+                                        absl::StrAppend(out, Quoted(word));
+                                      }),
+                        "]");
+  }
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_MESSAGE:
       return ToJson(reflection.GetMessage(message, &field), JsonLayout::kOneLine);
@@ -52,20 +73,30 @@ std::string ValueText(const Message& message, const FieldDescriptor& field) {
   }
 }
 
-/// The elements of a list by their first field, in its order.
+/// The elements of a list by their first field, in its order. Where several have the same, as
+/// routes for one model that differ in their headers, the second is "KEY#2" and so on.
 class Elements {
  public:
   Elements(const Message& message, const FieldDescriptor& field) {
     const FieldDescriptor* key = field.message_type()->FindFieldByNumber(1);
     const google::protobuf::Reflection& reflection = *message.GetReflection();
+    std::map<std::string, int> seen;
     for (int i = 0; i < reflection.FieldSize(message, &field); ++i) {
       const Message& element = reflection.GetRepeatedMessage(message, &field, i);
-      in_order_.emplace_back(element.GetReflection()->GetString(element, key), &element);
+      std::string name = element.GetReflection()->GetString(element, key);
+      if (const int nth = ++seen[name]; nth > 1) absl::StrAppend(&name, "#", nth);
+      in_order_.emplace_back(std::move(name), &element);
     }
     by_key_.insert(in_order_.begin(), in_order_.end());
   }
 
   const std::vector<std::pair<std::string, const Message*>>& in_order() const { return in_order_; }
+  /// "a, b".
+  std::string Keys() const {
+    return absl::StrJoin(in_order_, ", ", [](std::string* out, const auto& element) {
+      absl::StrAppend(out, element.first);
+    });
+  }
   /// Null when there is none.
   const Message* Find(const std::string& key) const {
     const auto found = by_key_.find(key);
@@ -87,13 +118,13 @@ class Differ {
     const google::protobuf::Descriptor& type = *before.GetDescriptor();
     for (int i = 0; i < type.field_count(); ++i) {
       const FieldDescriptor& field = *type.field(i);
-      if (field.is_repeated()) {
+      if (HasElements(field)) {
         CompareLists(absl::StrCat(path, path.empty() ? "" : "/", field.name()), field, before,
                      after);
         continue;
       }
       const std::string field_path = absl::StrCat(path, path.empty() ? "" : ".", field.name());
-      if (IsValue(field)) {
+      if (field.is_repeated() || IsValue(field)) {
         CompareValues(field_path, field, before, after);
       } else {
         Compare(field_path, before.GetReflection()->GetMessage(before, &field),
@@ -111,6 +142,9 @@ class Differ {
       if (new_elements.Find(key) != nullptr) continue;
       Add(ConfigChange::KIND_REMOVED, absl::StrCat(path, "/", key),
           ToJson(*element, JsonLayout::kOneLine), "");
+    }
+    if (OrderMatters(field) && old_elements.Keys() != new_elements.Keys()) {
+      Add(ConfigChange::KIND_CHANGED, path, old_elements.Keys(), new_elements.Keys());
     }
     for (const auto& [key, element] : new_elements.in_order()) {
       const std::string element_path = absl::StrCat(path, "/", key);
@@ -135,7 +169,7 @@ class Differ {
         path, old_text, new_text);
   }
 
-  /// A field that cannot be absent has a value always, if only a zero.
+  /// A field that cannot be absent has a value always, if only a zero or an empty list.
   static bool HasValue(const Message& message, const FieldDescriptor& field) {
     return !field.has_presence() || message.GetReflection()->HasField(message, &field);
   }

@@ -8,6 +8,7 @@
 
 #include "server/config_convert.h"
 #include "server/display_text.h"
+#include "server/pool_convert.h"
 #include "server/rpc_error.h"
 
 namespace sluice::server {
@@ -23,6 +24,7 @@ std::vector<std::string> PopulatedFields(const pb::Config& proto) {
   if (proto.pools_size() > 0) paths.push_back("pools");
   if (proto.routes_size() > 0) paths.push_back("routes");
   if (proto.has_limits()) paths.push_back("limits");
+  if (proto.principals_size() > 0) paths.push_back("principals");
   return paths;
 }
 
@@ -68,10 +70,12 @@ grpc::Status ReplaceFields(const pb::Config& proto, const google::protobuf::Fiel
       config->routes = wanted.routes;
     } else if (paths[i] == "limits") {
       config->limits = wanted.limits;
+    } else if (paths[i] == "principals") {
+      config->principals = wanted.principals;
     } else {
       mask_violations.push_back(
           {absl::StrCat("update_mask.paths[", i, "]"),
-           absl::StrCat("\"", paths[i], "\" is none of pools, routes, limits, *")});
+           absl::StrCat("\"", paths[i], "\" is none of pools, routes, principals, limits, *")});
     }
   }
   return mask_violations.empty() ? grpc::Status::OK

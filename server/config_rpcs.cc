@@ -13,6 +13,7 @@
 #include "server/config_diff.h"
 #include "server/config_edit.h"
 #include "server/display_text.h"
+#include "server/pool_convert.h"
 #include "server/proto_time.h"
 #include "server/rpc_error.h"
 

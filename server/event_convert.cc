@@ -22,16 +22,16 @@ using server::ToProto;
 constexpr size_t kMaxNameBytes = 256;   // models, principals, finish reasons
 constexpr size_t kMaxTextBytes = 1024;  // paths, details
 
-pb::KeyStateChanged::State ToProto(KeyStateChanged::State state) {
+pb::KeyStatus::State ToProto(KeyStateChanged::State state) {
   switch (state) {
     case KeyStateChanged::State::kActive:
-      return pb::KeyStateChanged::STATE_ACTIVE;
+      return pb::KeyStatus::STATE_ACTIVE;
     case KeyStateChanged::State::kResting:
-      return pb::KeyStateChanged::STATE_RESTING;
+      return pb::KeyStatus::STATE_RESTING;
     case KeyStateChanged::State::kRefused:
-      return pb::KeyStateChanged::STATE_REFUSED;
+      return pb::KeyStatus::STATE_REFUSED;
   }
-  return pb::KeyStateChanged::STATE_UNSPECIFIED;
+  return pb::KeyStatus::STATE_UNSPECIFIED;
 }
 
 /// Fills the member of Event.kind that belongs to what happened.

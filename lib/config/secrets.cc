@@ -66,6 +66,13 @@ const Secret& Secrets::Find(absl::string_view pool, absl::string_view key) const
   return found == secrets_.end() ? kNone : found->second;
 }
 
+bool Secrets::Equals(const Secrets& other) const {
+  return std::equal(secrets_.begin(), secrets_.end(), other.secrets_.begin(), other.secrets_.end(),
+                    [](const auto& a, const auto& b) {
+                      return a.first == b.first && a.second.EqualsConstantTime(b.second.Reveal());
+                    });
+}
+
 std::vector<Violation> ReadSecrets(const Config& config, Secrets* secrets) {
   std::vector<Violation> violations;
   for (size_t i = 0; i < config.pools.size(); ++i) {

@@ -21,6 +21,8 @@ class Secrets {
   void Add(absl::string_view pool, absl::string_view key, Secret secret);
   /// Empty when there is none.
   const Secret& Find(absl::string_view pool, absl::string_view key) const;
+  /// Whether both have the same values for the same keys.
+  bool Equals(const Secrets& other) const;
 
  private:
   std::map<std::pair<std::string, std::string>, Secret> secrets_;

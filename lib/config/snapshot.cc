@@ -8,8 +8,8 @@
 
 namespace sluice::config {
 
-Snapshot::Snapshot(std::shared_ptr<const Version> version, Secrets secrets)
-    : version_(std::move(version)), secrets_(std::move(secrets)) {
+Snapshot::Snapshot(std::shared_ptr<const Version> version, Secrets secrets, uint64_t edition)
+    : version_(std::move(version)), secrets_(std::move(secrets)), edition_(edition) {
   for (const Pool& pool : config().pools) pools_.emplace(pool.id, &pool);
   for (const Route& route : config().routes) {
     const Pool* pool = FindPool(route.pool);

@@ -22,12 +22,14 @@ namespace sluice::config {
 class Snapshot {
  public:
   /// The configuration of `version` must have passed Validate; `secrets` are those of its keys.
-  Snapshot(std::shared_ptr<const Version> version, Secrets secrets);
+  Snapshot(std::shared_ptr<const Version> version, Secrets secrets, uint64_t edition);
 
   const Version& version() const { return *version_; }
   const Config& config() const { return version_->config; }
   /// 0 for the empty configuration at start; grows by one with each change.
   uint64_t generation() const { return version_->generation; }
+  /// Grows with each change, and when the value of a key changes beneath the same configuration.
+  uint64_t edition() const { return edition_; }
   const std::string& etag() const { return version_->etag; }
   absl::Time update_time() const { return version_->time; }
 
@@ -36,6 +38,7 @@ class Snapshot {
   const Pool* FindPool(absl::string_view id) const;
 
   /// The value of a key of this configuration.
+  const Secrets& secrets() const { return secrets_; }
   const Secret& SecretOf(const Pool& pool, const Key& key) const {
     return secrets_.Find(pool.id, key.id);
   }
@@ -43,6 +46,7 @@ class Snapshot {
  private:
   const std::shared_ptr<const Version> version_;
   const Secrets secrets_;
+  const uint64_t edition_;
   std::map<std::string, const Pool*, std::less<>> pools_;
   std::map<std::string, const Pool*, std::less<>> exact_routes_;
   std::vector<std::pair<std::string, const Pool*>> prefix_routes_;  // longest first

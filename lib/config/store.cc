@@ -26,7 +26,7 @@ Store::Store(const Clock& clock)
     : clock_(clock),
       current_(std::make_shared<const Snapshot>(
           std::make_shared<const Version>(Version{.etag = EtagOf(0), .time = clock.WallNow()}),
-          Secrets())) {}
+          Secrets(), 0)) {}
 
 absl::Status Store::Open(std::unique_ptr<Backend> backend) {
   MutexLock update_lock(&update_mutex_);
@@ -47,7 +47,7 @@ absl::Status Store::Open(std::unique_ptr<Backend> backend) {
     versions_.push_front(std::make_shared<const Version>(std::move(version)));
   }
   versions_.resize(std::min(versions_.size(), kVersionsKept));
-  current_ = std::make_shared<const Snapshot>(versions_.front(), std::move(secrets));
+  current_ = std::make_shared<const Snapshot>(versions_.front(), std::move(secrets), 1);
   return absl::OkStatus();
 }
 
@@ -89,7 +89,8 @@ absl::StatusOr<std::shared_ptr<const Snapshot>> Store::Update(Config config,
                                                                .etag = EtagOf(generation),
                                                                .time = clock_.WallNow(),
                                                                .by = std::move(by)});
-  const auto snapshot = std::make_shared<const Snapshot>(version, std::move(secrets));
+  const auto snapshot =
+      std::make_shared<const Snapshot>(version, std::move(secrets), NextEdition());
   if (backend_ != nullptr) {
     if (const absl::Status stored = backend_->Append(*version); !stored.ok()) {
       return absl::UnavailableError(
@@ -102,6 +103,29 @@ absl::StatusOr<std::shared_ptr<const Snapshot>> Store::Update(Config config,
   }
   for (const auto& listener : listeners_) listener(snapshot);
   return snapshot;
+}
+
+absl::StatusOr<bool> Store::ReloadSecrets() {
+  MutexLock update_lock(&update_mutex_);
+  const std::shared_ptr<const Snapshot> current = Current();
+  Secrets secrets;
+  if (const auto violations = ReadSecrets(current->config(), &secrets); !violations.empty()) {
+    return absl::FailedPreconditionError(ToString(violations));
+  }
+  if (secrets.Equals(current->secrets())) return false;
+  std::shared_ptr<const Version> version;
+  {
+    MutexLock lock(&mutex_);
+    version = versions_.front();
+  }
+  const auto snapshot =
+      std::make_shared<const Snapshot>(std::move(version), std::move(secrets), NextEdition());
+  {
+    MutexLock lock(&mutex_);
+    current_ = snapshot;
+  }
+  for (const auto& listener : listeners_) listener(snapshot);
+  return true;
 }
 
 void Store::AddListener(std::function<void(const std::shared_ptr<const Snapshot>&)> listener) {

@@ -53,14 +53,20 @@ class Store {
       Config config, absl::string_view expected_etag, Authorship by = {},
       std::vector<Violation>* violations = nullptr);
 
-  /// `listener` hears each snapshot accepted from now on, in order, on the updating thread. It must
-  /// not call back into the store.
+  /// Reads the keys of the current configuration anew: if the value of one has changed, a snapshot
+  /// with the new values takes the place of the current one, of the same version. Returns whether
+  /// it did. FAILED_PRECONDITION: one cannot be read; nothing has changed. May block on the disk.
+  absl::StatusOr<bool> ReloadSecrets();
+
+  /// `listener` hears each snapshot that becomes current from now on, in order, on the updating
+  /// thread. It must not call back into the store.
   void AddListener(std::function<void(const std::shared_ptr<const Snapshot>&)> listener);
 
  private:
   absl::Status CheckEtag(absl::string_view expected) const;
   void MakeCurrent(std::shared_ptr<const Version> version,
                    std::shared_ptr<const Snapshot> snapshot);
+  uint64_t NextEdition() const { return Current()->edition() + 1; }
 
   const Clock& clock_;
   Mutex update_mutex_;  // serialises updates; taken before mutex_

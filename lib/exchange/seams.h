@@ -9,6 +9,7 @@
 #include "lib/base/clock.h"
 #include "lib/exchange/cause.h"
 #include "lib/exchange/message.h"
+#include "lib/exchange/upstream_address.h"
 
 /// The seams between the relay core and the world: `lib/relay` uses them, `lib/http` puts sockets
 /// behind them, tests put scripts. Everything here is confined to the exchange's fiber; calls that
@@ -31,8 +32,8 @@ struct WaitResult {
 };
 
 /// The request as it goes upstream, built once per exchange and sent to each endpoint in turn: the
-/// target and headers are the same bytes for all, but for Host and the endpoint's path prefix,
-/// which the transport adds. Body framing is the transport's: always Content-Length.
+/// target and headers are the same bytes for all, but for Host and the address's path prefix and
+/// query, which the transport adds. Body framing is the transport's: always Content-Length.
 struct OutboundRequest {
   std::string method;
   std::string target;
@@ -67,10 +68,29 @@ struct OpenResult {
 class Transport {
  public:
   virtual ~Transport() = default;
-  /// Connects to `uri` by `deadline` and sends `request`, which stays as it is until ReadHead gave
-  /// kOk or the stream is destroyed; then it is freed, however long the answer takes.
-  virtual OpenResult Open(absl::string_view uri, const OutboundRequest& request,
+  /// Connects to `address` by `deadline` and sends `request`. `request` stays as it is until
+  /// ReadHead gave kOk or the stream is destroyed; then it is freed, however long the answer takes.
+  /// `address` must outlive the stream.
+  virtual OpenResult Open(const UpstreamAddress& address, const OutboundRequest& request,
                           Instant deadline) = 0;
+};
+
+/// One exchange's wait for what another one does.
+class Parking {
+ public:
+  virtual ~Parking() = default;
+  /// Suspends the exchange until Wake: kOk. At once if it was called since the last Park. Else
+  /// kDeadline or kCancelled.
+  virtual WaitResult::Kind Park(Instant deadline) = 0;
+  /// Thread-safe; does not wait. The exchange may have ended.
+  virtual void Wake() = 0;
+};
+
+/// Makes them, for the running exchange. Thread-safe.
+class ParkingLot {
+ public:
+  virtual ~ParkingLot() = default;
+  virtual std::shared_ptr<Parking> NewParking() = 0;
 };
 
 /// Where an answer goes. Nothing is written before WriteHead.

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "lib/exchange/endpoint_uri.h"
 #include "lib/http/upstream_connection.h"
 
 namespace sluice::http {
@@ -15,14 +14,9 @@ UpstreamClient::UpstreamClient(const std::vector<std::unique_ptr<runtime::Loop>>
 
 UpstreamClient::~UpstreamClient() = default;
 
-OpenResult UpstreamClient::Open(absl::string_view uri, const OutboundRequest& request,
+OpenResult UpstreamClient::Open(const UpstreamAddress& address, const OutboundRequest& request,
                                 Instant deadline) {
-  absl::StatusOr<EndpointUri> target = ParseEndpointUri(uri);
-  if (!target.ok()) {
-    return {nullptr,
-            {WaitResult::kFailed, Cause::kInternal, std::string(target.status().message())}};
-  }
-  auto connection = std::make_unique<UpstreamConnection>(*std::move(target), request, resolvers_,
+  auto connection = std::make_unique<UpstreamConnection>(address.uri, request, resolvers_,
                                                          *pools_.at(runtime::Loop::Current()));
   WaitResult connected = connection->Connect(deadline);
   if (connected.kind != WaitResult::kOk) return {nullptr, std::move(connected)};

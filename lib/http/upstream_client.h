@@ -27,7 +27,8 @@ class UpstreamClient final : public Transport {
   /// The loops have ended.
   ~UpstreamClient() override;
 
-  OpenResult Open(absl::string_view uri, const OutboundRequest& request, Instant deadline) override;
+  OpenResult Open(const UpstreamAddress& address, const OutboundRequest& request,
+                  Instant deadline) override;
 
   /// Closes pooled connections now, and others once their answer ended. Thread-safe.
   void ClosePools();

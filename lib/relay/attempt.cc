@@ -90,8 +90,8 @@ class AttemptRun {
     limit_ = Nearest({answer_.first_frame, x_.hold_budget});
   }
 
-  AttemptOutcome Run(absl::string_view uri) {
-    Failure failure = Connect(uri);
+  AttemptOutcome Run(const UpstreamAddress& address) {
+    Failure failure = Connect(address);
     if (!failure) failure = AwaitHead();
     if (!failure) failure = JudgeStatus();
     if (!failure) failure = Hold();
@@ -100,10 +100,10 @@ class AttemptRun {
   }
 
  private:
-  Failure Connect(absl::string_view uri) {
+  Failure Connect(const UpstreamAddress& address) {
     const Limit limit = Nearest(
         {limit_, {DeadlineAfter(started_, x_.pool.timeouts.connect), Cause::kConnectTimeout}});
-    OpenResult opened = x_.transport.Open(uri, x_.outbound, limit.at);
+    OpenResult opened = x_.transport.Open(address, x_.outbound, limit.at);
     if (opened.stream == nullptr) return FailureOf(std::move(opened.wait), limit);
     answer_.stream = std::move(opened.stream);
     x_.record.stamps.upstream_connected = answer_.stream->connected_at();
@@ -265,8 +265,8 @@ bool MayRetry(RetryClass retry, const config::Retry& policy) {
   return false;
 }
 
-AttemptOutcome RunAttempt(const AttemptContext& context, absl::string_view uri) {
-  return AttemptRun(context).Run(uri);
+AttemptOutcome RunAttempt(const AttemptContext& context, const UpstreamAddress& address) {
+  return AttemptRun(context).Run(address);
 }
 
 }  // namespace sluice::relay

@@ -81,9 +81,10 @@ struct AttemptContext {
   Exchange& record;  // gets the stamps and the bytes read
 };
 
-/// One try at the endpoint at `uri`: connects, sends, waits for the head and holds the answer until
-/// it is worth committing. Dropping what it returns closes the connection.
-AttemptOutcome RunAttempt(const AttemptContext& context, absl::string_view uri);
+/// One try at the endpoint at `address`, which outlives the answer held: connects, sends, waits for
+/// the head and holds the answer until it is worth committing. Dropping what it returns closes the
+/// connection.
+AttemptOutcome RunAttempt(const AttemptContext& context, const UpstreamAddress& address);
 
 }  // namespace sluice::relay
 

@@ -177,7 +177,7 @@ std::unique_ptr<Answer> AttemptAndHold(const ProxyDeps& deps, const Cancellation
                                          .key = pair->key ? &*pair->key : nullptr,
                                          .others_remain = others_remain,
                                          .record = exchange->record()},
-                                        endpoint.uri);
+                                        pair->lease.address());
     if (auto* held = std::get_if<HeldAnswer>(&outcome)) {
       const PassRules rules = {pool.relay == config::RelayMode::kValidFrames, intake.usage_is_ours};
       return std::make_unique<UpstreamAnswer>(std::move(exchange), intake.snapshot, pool,

@@ -24,8 +24,9 @@ std::string EndpointName(const config::Pool& pool, const config::Endpoint& endpo
   return absl::StrCat("pools/", pool.id, "/endpoints/", endpoint.id);
 }
 
-Lease::Lease(std::shared_ptr<EndpointState> state, const config::Endpoint& endpoint)
-    : state_(std::move(state)), endpoint_(&endpoint) {
+Lease::Lease(std::shared_ptr<EndpointState> state, std::shared_ptr<const UpstreamAddress> address,
+             const config::Endpoint& endpoint)
+    : state_(std::move(state)), address_(std::move(address)), endpoint_(&endpoint) {
   state_->in_flight.fetch_add(1, std::memory_order_relaxed);
   state_->attempts.fetch_add(1, std::memory_order_relaxed);
 }
@@ -34,6 +35,7 @@ Lease& Lease::operator=(Lease&& other) noexcept {
   if (this != &other) {
     Release();
     state_ = std::move(other.state_);
+    address_ = std::move(other.address_);
     endpoint_ = other.endpoint_;
   }
   return *this;
@@ -57,7 +59,11 @@ std::optional<Lease> EndpointTable::Acquire(
   });
   if (!picked.has_value()) return std::nullopt;
   turn = *picked + 1;
-  return Lease(StateOf(name), pool.endpoints[*picked]);
+  const config::Endpoint& endpoint = pool.endpoints[*picked];
+  auto address = std::make_shared<UpstreamAddress>();
+  address->uri = ParseEndpointUri(endpoint.uri).value();  // Validate has seen it
+  address->tls = pool.tls;
+  return Lease(StateOf(name), std::move(address), endpoint);
 }
 
 bool EndpointTable::Takes(const config::Pool& pool, const config::Endpoint& endpoint) const {

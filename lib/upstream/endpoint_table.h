@@ -15,6 +15,7 @@
 
 #include "lib/base/mutex.h"
 #include "lib/config/config.h"
+#include "lib/exchange/upstream_address.h"
 
 namespace sluice::upstream {
 
@@ -36,7 +37,8 @@ struct EndpointState {
 class Lease {
  public:
   /// `endpoint` is borrowed: whoever holds the lease keeps its configuration snapshot.
-  Lease(std::shared_ptr<EndpointState> state, const config::Endpoint& endpoint);
+  Lease(std::shared_ptr<EndpointState> state, std::shared_ptr<const UpstreamAddress> address,
+        const config::Endpoint& endpoint);
   ~Lease() { Release(); }
   Lease(Lease&& other) noexcept = default;
   Lease& operator=(Lease&& other) noexcept;
@@ -48,9 +50,11 @@ class Lease {
   void Release();
 
   const config::Endpoint& endpoint() const { return *endpoint_; }
+  const UpstreamAddress& address() const { return *address_; }
 
  private:
   std::shared_ptr<EndpointState> state_;  // null once released
+  std::shared_ptr<const UpstreamAddress> address_;
   const config::Endpoint* endpoint_;
 };
 

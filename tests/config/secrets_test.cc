@@ -91,5 +91,37 @@ TEST_F(SecretsTest, AreReadAgainWithEachUpdate) {
   }
 }
 
+TEST_F(SecretsTest, AStoreTakesANewValueWithoutANewVersion) {
+  WriteFile("sk-old");
+  const SystemClock clock;
+  Store store(clock);
+  const auto before = *store.Update(ConfigWith(FileKey()), store.Current()->etag());
+  int heard = 0;
+  store.AddListener([&heard](const auto&) { ++heard; });
+  EXPECT_EQ(*store.ReloadSecrets(), false);
+  EXPECT_EQ(store.Current(), before);
+
+  WriteFile("sk-new");
+  EXPECT_EQ(*store.ReloadSecrets(), true);
+  const auto after = store.Current();
+  const Pool& pool = after->config().pools[1];
+  EXPECT_EQ(after->SecretOf(pool, pool.keys[1]).Reveal(), "sk-new");
+  EXPECT_EQ(after->etag(), before->etag());
+  EXPECT_EQ(after->generation(), before->generation());
+  EXPECT_GT(after->edition(), before->edition());
+  EXPECT_EQ(before->SecretOf(pool, pool.keys[1]).Reveal(), "sk-old");
+  EXPECT_EQ(heard, 1);
+}
+
+TEST_F(SecretsTest, AStoreKeepsTheOldValueOfAFileThatWent) {
+  WriteFile("sk-old");
+  const SystemClock clock;
+  Store store(clock);
+  const auto before = *store.Update(ConfigWith(FileKey()), store.Current()->etag());
+  std::remove(path_.c_str());
+  EXPECT_EQ(store.ReloadSecrets().status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(store.Current(), before);
+}
+
 }  // namespace
 }  // namespace sluice::config

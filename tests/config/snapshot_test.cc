@@ -15,7 +15,7 @@ Snapshot WithRoutes(std::vector<Route> routes) {
     config.pools.push_back({.id = id});
   }
   config.routes = std::move(routes);
-  return Snapshot(std::make_shared<Version>(Version{.config = std::move(config)}), Secrets());
+  return Snapshot(std::make_shared<Version>(Version{.config = std::move(config)}), Secrets(), 1);
 }
 
 std::string PoolOf(const Snapshot& snapshot, absl::string_view model) {

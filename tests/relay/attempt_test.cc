@@ -146,8 +146,8 @@ TEST_F(AttemptTest, SendsTheSameRequestToEachEndpoint) {
   Run();
   const auto& first = *transport_.sent()[0];
   const auto& second = *transport_.sent()[1];
-  EXPECT_EQ(first.uri, "http://a.test:8000");
-  EXPECT_EQ(second.uri, "http://b.test:8000");
+  EXPECT_EQ(first.address.uri.authority, "a.test:8000");
+  EXPECT_EQ(second.address.uri.authority, "b.test:8000");
   EXPECT_EQ(first.request.target, "/v1/chat/completions?trace=1");
   EXPECT_EQ(first.request.target, second.request.target);
   EXPECT_EQ(first.body, ChatRequest().body);

@@ -168,7 +168,7 @@ TEST_F(IntakeTest, ARunningExchangeKeepsTheConfigurationItStartedWith) {
   EXPECT_EQ(finished().info().config_generation, 1u);
   transport_.Play(GoodStream());
   Serve();
-  EXPECT_EQ(transport_.sent()[1]->uri, "http://b.test:8000");
+  EXPECT_EQ(transport_.sent()[1]->address.uri.authority, "b.test:8000");
 }
 
 }  // namespace

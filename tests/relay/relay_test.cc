@@ -30,7 +30,8 @@ RelayTest::RelayTest() {
 RelayTest::~RelayTest() {
   SetLogSink(nullptr);
   EXPECT_EQ(proxy_.in_flight(), 0);
-  for (const auto& sent : transport_.sent()) EXPECT_TRUE(sent->closed) << sent->uri;
+  for (const auto& sent : transport_.sent())
+    EXPECT_TRUE(sent->closed) << sent->address.uri.authority;
   for (const absl::string_view id : {"a", "b", "c"}) {
     EXPECT_EQ(endpoints_.Read(absl::StrCat("pools/chat/endpoints/", id)).in_flight, 0);
   }

@@ -19,7 +19,13 @@ config::Config Unusual() {
   config::Config config;
   config::Pool pool;
   pool.id = "chat";
-  pool.endpoints = {{"a", "http://127.0.0.1:9000"}, {"b", "http://[::1]:9001/v1"}};
+  pool.endpoints = {{"a", "http://127.0.0.1:9000"},
+                    {.id = "b",
+                     .uri = "http://[::1]:9001/v1",
+                     .weight = 3,
+                     .max_in_flight = 4,
+                     .resolve = true,
+                     .headers = {{"x-a", "1"}, {"x-b", ""}}}};
   pool.timeouts = {.connect = std::chrono::milliseconds(1500),
                    .first_frame = std::chrono::seconds(2),
                    .idle = std::chrono::seconds(3),
@@ -27,15 +33,52 @@ config::Config Unusual() {
                    .hold_budget = std::chrono::seconds(5),
                    .hold_keepalive = std::chrono::seconds(6),
                    .client_stall = std::chrono::nanoseconds(7)};
-  pool.retry = {.max_attempts = 9, .retry_503 = false, .retry_after_send = false};
+  pool.retry = {.max_attempts = 9,
+                .retry_503 = false,
+                .retry_after_send = false,
+                .budget_tokens = 11,
+                .budget_ratio = 0.5};
   pool.commit = config::CommitPoint::kOnHead;
   pool.relay = config::RelayMode::kValidFrames;
   pool.credentials = config::Credentials::kPassThrough;
   pool.keys = {{.id = "k1", .env = "KEY"}, {.id = "k2", .file = "/run/key"}};
   pool.key_header = "x-api-key";
   pool.ask_usage = true;
+  pool.balancing = {.policy = config::Balance::kConsistentHash,
+                    .hash_on = config::HashOn::kHeader,
+                    .hash_header = "x-session",
+                    .load_factor = 2};
+  pool.health = {.consecutive_failures = 0,
+                 .failure_ratio = 0.5,
+                 .ejection = std::chrono::seconds(8),
+                 .longest_ejection = std::chrono::seconds(9),
+                 .max_ejected_percent = 0,
+                 .slow_start = std::chrono::seconds(10)};
+  pool.probe = {.path = "/health",
+                .interval = std::chrono::seconds(11),
+                .timeout = std::chrono::seconds(12),
+                .unhealthy_after = 13,
+                .healthy_after = 14};
+  pool.max_in_flight = 15;
+  pool.queue = {.capacity = 16, .max_wait = std::chrono::seconds(17)};
+  pool.tls = {.ca_file = "/ca",
+              .certificate_file = "/cert",
+              .private_key_file = "/key",
+              .server_name = "engine",
+              .insecure = true};
+  pool.models = {"gpt-4o", "gpt-5"};
   config.pools = {pool};
-  config.routes = {{"gpt-*", "chat"}, {"*", "chat"}};
+  config.routes = {{"gpt-*", "chat"},
+                   {.model = "*",
+                    .targets = {{.pool = "chat", .weight = 0, .model = "llama"}, {.pool = "chat"}},
+                    .headers = {{"x-tier", "gold"}},
+                    .fallbacks = {{.pool = "chat", .model = "other"}}}};
+  config.principals = {{.id = "alice",
+                        .models = {"gpt-*"},
+                        .max_in_flight = 1,
+                        .rates = {{"gpt-4o", 2, 3}, {"*", 4, 0}},
+                        .end_streams = true,
+                        .priority = -5}};
   config.limits = {.max_body_bytes = 123, .max_in_flight = 45, .event_ring_capacity = 2048};
   return config;
 }
@@ -78,6 +121,27 @@ TEST(ConfigConvertTest, CarriesWhatNamesAVersion) {
   EXPECT_EQ(proto.update_time().seconds(), 1000);
 }
 
+TEST(ConfigConvertTest, KeepsEveryValueOfAnEnum) {
+  config::Config config = Unusual();
+  for (int i = 0; i <= static_cast<int>(config::Balance::kPrefixAffinity); ++i) {
+    config.pools[0].balancing.policy = static_cast<config::Balance>(i);
+    EXPECT_EQ(RoundTrip(config), config) << i;
+  }
+  for (int i = 0; i <= static_cast<int>(config::HashOn::kConversation); ++i) {
+    config.pools[0].balancing.hash_on = static_cast<config::HashOn>(i);
+    EXPECT_EQ(RoundTrip(config), config) << i;
+  }
+}
+
+TEST(ConfigConvertTest, WantsThePathOfAProbe) {
+  pb::Config proto;
+  proto.add_pools()->mutable_probe();
+  std::vector<Violation> violations;
+  FromProto(proto, &violations);
+  EXPECT_THAT(violations,
+              testing::ElementsAre(testing::Field(&Violation::path, "pools[0].probe.path")));
+}
+
 TEST(ConfigConvertTest, ReportsEnumValuesItDoesNotKnow) {
   pb::Config proto;
   proto.add_pools();
@@ -85,12 +149,16 @@ TEST(ConfigConvertTest, ReportsEnumValuesItDoesNotKnow) {
   pool->set_commit_point(static_cast<pb::CommitPoint>(77));
   pool->set_relay_mode(static_cast<pb::RelayMode>(-1));
   pool->set_credentials(static_cast<pb::Credentials>(3));
+  pool->mutable_balancing()->set_policy(static_cast<pb::Balance>(99));
+  pool->mutable_balancing()->set_hash_on(static_cast<pb::HashOn>(99));
   std::vector<Violation> violations;
   FromProto(proto, &violations);
   EXPECT_THAT(violations,
               testing::ElementsAre(testing::Field(&Violation::path, "pools[1].commit_point"),
                                    testing::Field(&Violation::path, "pools[1].relay_mode"),
-                                   testing::Field(&Violation::path, "pools[1].credentials")));
+                                   testing::Field(&Violation::path, "pools[1].credentials"),
+                                   testing::Field(&Violation::path, "pools[1].balancing.policy"),
+                                   testing::Field(&Violation::path, "pools[1].balancing.hash_on")));
 }
 
 TEST(ConfigConvertTest, MapsNumbersOutOfRangeToOnesThatValidateRefuses) {

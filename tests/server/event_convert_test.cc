@@ -202,12 +202,12 @@ TEST(EventConvertTest, TellsWhereAStateHasChanged) {
   EXPECT_EQ(key.pool(), "chat");
   EXPECT_EQ(key.endpoint(), "");
   EXPECT_EQ(key.key_state_changed().key_id(), "k1");
-  EXPECT_EQ(key.key_state_changed().state(), pb::KeyStateChanged::STATE_RESTING);
+  EXPECT_EQ(key.key_state_changed().state(), pb::KeyStatus::STATE_RESTING);
   EXPECT_EQ(key.key_state_changed().until().seconds(), 9);
   change.state = KeyStateChanged::State::kRefused;
   key.Clear();
   ToProto(events::EventOfGateway(absl::FromUnixSeconds(5), change), &key);
-  EXPECT_EQ(key.key_state_changed().state(), pb::KeyStateChanged::STATE_REFUSED);
+  EXPECT_EQ(key.key_state_changed().state(), pb::KeyStatus::STATE_REFUSED);
   EXPECT_FALSE(key.key_state_changed().has_until());
 }
 

@@ -149,10 +149,10 @@ class ScriptedStream final : public UpstreamStream {
   std::string current_;
 };
 
-OpenResult FakeTransport::Open(absl::string_view uri, const OutboundRequest& request,
+OpenResult FakeTransport::Open(const UpstreamAddress& address, const OutboundRequest& request,
                                Instant deadline) {
   auto sent = std::make_shared<Sent>();
-  sent->uri = std::string(uri);
+  sent->address = address;
   sent->request = request;
   sent->body = std::string(request.body);
   sent_.push_back(sent);

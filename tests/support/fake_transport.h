@@ -54,7 +54,7 @@ class Script {
 class FakeTransport final : public Transport {
  public:
   struct Sent {
-    std::string uri;
+    UpstreamAddress address;
     OutboundRequest request;  // its body is in `body`
     std::string body;
     bool closed = false;       // the stream was destroyed
@@ -66,7 +66,8 @@ class FakeTransport final : public Transport {
       : clock_(clock), cancellation_(cancellation) {}
 
   void Play(Script script) { scripts_.push_back(std::move(script)); }
-  OpenResult Open(absl::string_view uri, const OutboundRequest& request, Instant deadline) override;
+  OpenResult Open(const UpstreamAddress& address, const OutboundRequest& request,
+                  Instant deadline) override;
 
   const std::vector<std::shared_ptr<Sent>>& sent() const { return sent_; }
 

@@ -33,7 +33,7 @@ config::Snapshot SnapshotOf(uint64_t generation) {
   secrets.Add("chat", "k2", Secret("sk-two"));
   return config::Snapshot(std::make_shared<config::Version>(config::Version{
                               .config = std::move(config), .generation = generation}),
-                          std::move(secrets));
+                          std::move(secrets), generation);
 }
 
 class KeyRingTest : public ::testing::Test {
