@@ -43,6 +43,11 @@ std::optional<v1::Config> ReadConfig(CommandContext& context, const std::string&
     *code = ExitCode::kUsage;
     return std::nullopt;
   }
+  if (context.world.stop.stop_requested()) {
+    context.world.err << "sluicectl: interrupted, nothing was sent\n";
+    *code = ExitCode::kError;
+    return std::nullopt;
+  }
   auto config = ParseConfigFile(*content);
   if (!config.ok()) {
     context.world.err << "sluicectl: " << EscapeText(path)

@@ -1,11 +1,13 @@
 #include <cstdlib>
 #include <iostream>
+#include <istream>
 #include <string>
 #include <unistd.h>
 #include <vector>
 
 #include "admin/commands.h"
 #include "admin/editor.h"
+#include "admin/interruptible_input.h"
 #include "admin/interrupts.h"
 #include "admin/top_screen.h"
 #include "lib/base/clock.h"
@@ -13,13 +15,16 @@
 int main(int argc, char** argv) {
   sluice::admin::Interrupts interrupts;
   const sluice::SystemClock clock;
+  sluice::admin::InterruptibleInput input(interrupts.token());
+  std::istream in(&input);
+  in.tie(&std::cout);
   sluice::admin::World world{
       .environment = [](absl::string_view name) -> std::optional<std::string> {
         const char* value = std::getenv(std::string(name).c_str());
         return value == nullptr || *value == '\0' ? std::nullopt
                                                   : std::optional<std::string>(value);
       },
-      .in = std::cin,
+      .in = in,
       .out = std::cout,
       .err = std::cerr,
       .clock = clock,

@@ -1,5 +1,10 @@
+#include <fcntl.h>
 #include <signal.h>
+#include <string>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <thread>
+#include <unistd.h>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -67,6 +72,25 @@ TEST_F(SluicectlProgramTest, InterruptsInTheEditorAreTheEditorsAlone) {
   EXPECT_EQ(edit.WaitForExit(), 0) << edit.err();
   ASSERT_EQ(server_.updates().size(), 1u);
   EXPECT_EQ(server_.updates()[0].config().pools(0).id(), "talk");
+}
+
+TEST_F(SluicectlProgramTest, AnInterruptEndsTheWaitForStandardInput) {
+  const std::string fifo = ::testing::TempDir() + "sluicectl_program_test_input";
+  ::unlink(fifo.c_str());
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  ChildProcess apply({"/bin/sh", "-c",
+                      "exec " + std::string(kProgram) + " config apply - --server " +
+                          server_.address() + " <" + fifo});
+  const int input = ::open(fifo.c_str(), O_WRONLY | O_CLOEXEC);  // once the other side is open
+  ASSERT_EQ(::write(input, "{}", 2), 2);
+  int unread = 2;
+  while (unread > 0) ASSERT_EQ(::ioctl(input, FIONREAD, &unread), 0);
+  apply.Signal(SIGINT);
+  EXPECT_EQ(apply.WaitForExit(), 1);
+  ::close(input);
+  EXPECT_THAT(apply.err(), ::testing::HasSubstr("interrupted, nothing was sent"));
+  EXPECT_THAT(server_.updates(), ::testing::IsEmpty());
+  ::unlink(fifo.c_str());
 }
 
 TEST_F(SluicectlProgramTest, ExitCodeReachesTheShell) {
