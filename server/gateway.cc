@@ -17,7 +17,7 @@
 #include "lib/relay/proxy.h"
 #include "lib/runtime/blocking.h"
 #include "lib/runtime/loop_threads.h"
-#include "lib/telemetry/cancel_latency.h"
+#include "lib/telemetry/exchange_timings.h"
 #include "lib/upstream/endpoint_table.h"
 #include "lib/upstream/key_ring.h"
 #include "server/admin_handler.h"
@@ -79,7 +79,7 @@ struct Gateway::Parts {
         admin({}, admin_handler, loops.loops()) {
     observers.Add(&registry);
     observers.Add(&hub_observer);
-    observers.Add(&cancel_latency);
+    observers.Add(&timings);
     if (options.observer != nullptr) observers.Add(options.observer);
   }
 
@@ -88,7 +88,7 @@ struct Gateway::Parts {
   config::Store store;  // its listener publishes to the hub
   events::HubObserver hub_observer;
   ExchangeRegistry registry;
-  telemetry::CancelLatency cancel_latency;
+  telemetry::ExchangeTimings timings;
   Observers observers;
   upstream::EndpointTable endpoints;
   upstream::KeyRing keys{clock, [this](KeyStateChanged change) {
@@ -162,7 +162,7 @@ int Gateway::control_port() const { return parts_->control->port(); }
 int Gateway::admin_port() const { return parts_->admin.port(); }
 
 const telemetry::Histogram& Gateway::cancel_latency() const {
-  return parts_->cancel_latency.histogram();
+  return parts_->timings.cancel_latency();
 }
 
 int64_t Gateway::in_flight() const { return parts_->proxy.in_flight(); }
