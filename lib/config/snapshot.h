@@ -2,16 +2,14 @@
 #define SLUICE_LIB_CONFIG_SNAPSHOT_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
 #include "lib/config/config.h"
+#include "lib/config/route_table.h"
 #include "lib/config/secrets.h"
 #include "lib/config/version.h"
 
@@ -33,9 +31,9 @@ class Snapshot {
   const std::string& etag() const { return version_->etag; }
   absl::Time update_time() const { return version_->time; }
 
-  /// The pool that serves `model` ("" when the request names none), or null.
-  const Pool* PoolForModel(absl::string_view model) const;
-  const Pool* FindPool(absl::string_view id) const;
+  const RouteTable& routes() const { return routes_; }
+  /// Null: there is no such pool.
+  const Pool* FindPool(absl::string_view id) const { return routes_.FindPool(id); }
 
   /// The value of a key of this configuration.
   const Secrets& secrets() const { return secrets_; }
@@ -47,9 +45,7 @@ class Snapshot {
   const std::shared_ptr<const Version> version_;
   const Secrets secrets_;
   const uint64_t edition_;
-  std::map<std::string, const Pool*, std::less<>> pools_;
-  std::map<std::string, const Pool*, std::less<>> exact_routes_;
-  std::vector<std::pair<std::string, const Pool*>> prefix_routes_;  // longest first
+  const RouteTable routes_;
 };
 
 }  // namespace sluice::config

@@ -87,7 +87,8 @@ std::optional<Refusal> Route(Intake& intake) {
     intake.info.model = std::move(peek->model);
     intake.info.stream = peek->stream;
   }
-  intake.pool = snapshot.PoolForModel(intake.info.model);
+  const config::Route* route = snapshot.routes().Find(intake.info.model, intake.request.headers);
+  intake.pool = route == nullptr ? nullptr : snapshot.routes().DestinationsOf(*route, 0)[0].pool;
   if (intake.pool == nullptr) {
     return Refusal{Cause::kNotFound,
                    intake.info.model.empty()

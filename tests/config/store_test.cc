@@ -48,7 +48,7 @@ TEST_F(StoreTest, SwapsWhenTheEtagIsCurrent) {
 TEST_F(StoreTest, KeepsASnapshotWhoHoldsItUnchanged) {
   const auto held = *store_.Update(WithPool("chat"), store_.Current()->etag());
   ASSERT_TRUE(store_.Update(WithPool("other"), held->etag()).ok());
-  EXPECT_EQ(held->PoolForModel("m")->id, "chat");
+  EXPECT_EQ(held->routes().Find("m", {})->pool, "chat");
 }
 
 TEST_F(StoreTest, AbortsOnAnOldEtagAndNamesTheCurrentOne) {

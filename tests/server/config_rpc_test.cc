@@ -40,8 +40,8 @@ TEST_F(ConfigRpcTest, SwapsTheSnapshotUnderTheEtagThatWasRead) {
   const auto before = store_.Current();
   const grpc::Status status = Update(RequestFor("chat"));
   ASSERT_TRUE(status.ok()) << status.error_message();
-  EXPECT_EQ(store_.Current()->PoolForModel("m")->id, "chat");
-  EXPECT_EQ(before->PoolForModel("m"), nullptr);
+  EXPECT_EQ(store_.Current()->routes().Find("m", {})->pool, "chat");
+  EXPECT_EQ(before->routes().Find("m", {}), nullptr);
   EXPECT_EQ(updated_.etag(), store_.Current()->etag());
   EXPECT_EQ(updated_.generation(), 1);
   EXPECT_EQ(updated_.SerializeAsString(), GetConfig().SerializeAsString());
@@ -65,7 +65,7 @@ TEST_F(ConfigRpcTest, AbortsOnAnOldEtagAndTellsTheCurrentOne) {
   EXPECT_THAT(status.error_message(), HasSubstr(current));
   EXPECT_EQ(DetailOf(status).reason(), "ETAG_MISMATCH");
   EXPECT_EQ(DetailOf(status).metadata().at("current_etag"), current);
-  EXPECT_EQ(store_.Current()->PoolForModel("m")->id, "chat");
+  EXPECT_EQ(store_.Current()->routes().Find("m", {})->pool, "chat");
 }
 
 TEST_F(ConfigRpcTest, AbortsOnAnOldEtagWhateverElseIsWrong) {
