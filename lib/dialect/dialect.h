@@ -1,12 +1,17 @@
 #ifndef SLUICE_LIB_DIALECT_DIALECT_H_
 #define SLUICE_LIB_DIALECT_DIALECT_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
 
 #include "lib/exchange/cause.h"
 #include "lib/exchange/exchange.h"
@@ -31,17 +36,48 @@ Dialect DialectOfPath(absl::string_view path);
 /// Whether a request in this dialect must name a model.
 bool NeedsModel(Dialect dialect);
 
-/// What routing needs from a request's body.
+/// Where in a body a value stands, [start, end).
+struct ByteRange {
+  size_t start = 0;
+  size_t end = 0;
+  bool empty() const { return start == end; }
+  absl::string_view In(absl::string_view body) const { return body.substr(start, end - start); }
+};
+
+/// What routing needs from a request's body. The ranges are of members of the outermost object,
+/// empty when it has none of the name.
 struct RequestPeek {
   std::string model;
   bool stream = false;
+  std::string user = "";       // `user` or `metadata.user_id`, if it has at most 256 bytes
+  ByteRange model_value = {};  // with its quotes
+  ByteRange preamble = {};     // `system` or `instructions`
+  ByteRange prompt = {};       // `messages`, `prompt` or `input`
+  ByteRange opening = {};      // of `prompt`: to the end of the first message of a user
 };
 
-/// Reads `model` and `stream` without building a document, whatever the size of the rest; it is not
-/// judged, but for being JSON. INVALID_ARGUMENT, with a message that names the field: not one whole
+/// Picks that out without building a document, whatever the size of the rest; it is not judged, but
+/// for being JSON. INVALID_ARGUMENT, with a message that names the field: not one whole
 /// JSON object, nested more than 65536 deep, `model` missing or not a non-empty UTF-8 string,
 /// `stream` not a boolean (null is false), or either key twice.
 absl::StatusOr<RequestPeek> PeekRequest(absl::string_view body);
+
+/// `body`, of which `peek` is, with another model and every other byte as it was.
+std::string RewriteModel(absl::string_view body, const RequestPeek& peek, absl::string_view model);
+
+/// Hashes of the prompt's first 1, 2, 3, ... blocks of 1 KiB, as its bytes stand in `body`: a
+/// prompt that goes on where another one ends has the hashes of the other first, whatever the rest
+/// of the body says. The end of a prompt that fills no block is left out, as is what follows 256
+/// blocks.
+std::vector<uint64_t> PromptBlocks(absl::string_view body, const RequestPeek& peek);
+
+/// A hash of what all turns of a conversation have in common: the preamble and the prompt to the
+/// end of a user's first message; of a prompt without messages, its first block. Nothing without a
+/// prompt.
+std::optional<uint64_t> ConversationHash(absl::string_view body, const RequestPeek& peek);
+
+/// The answer to `GET /v1/models`, as OpenAI gives it, or Anthropic.
+std::string ModelsBody(bool anthropic, absl::Span<const std::string> models, absl::Time created);
 
 /// The body of a streamed request that PeekRequest accepted, changed so that it asks for usage:
 /// `stream_options.include_usage` is true, and every other byte as it was. Nothing when that is not
