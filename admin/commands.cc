@@ -91,6 +91,27 @@ The filters choose among the streams; of more than 1000 the latest are shown.
                   "only streams at these endpoints: chat/a or pools/chat/endpoints/a"},
                  {"principal", "LIST", "", "", "only streams of these clients"}},
        .run = RunTop},
+      {.name = "usage",
+       .summary = "sum up the tokens that were used",
+       .details =
+           R"(Of the exchanges that have ended since the server started; sluiced --ledger FILE keeps each one of
+them. A client may name models that are not there; beyond some thousand names, exchanges are summed
+up under (other).
+)",
+       .rpc = "ObserverService.GetUsage",
+       .output =
+           R"(Since when; one sum a line, that with the most tokens first: exchanges, how many of them completed
+and how many reported their usage, then the tokens they reported: of prompts, of answers, in all,
+from a cache, of reasoning. JSON: a GetUsageResponse.)",
+       .examples =
+           "sluicectl usage\n"
+           "sluicectl usage --by principal,model\n"
+           "sluicectl usage --by ''    # one sum of all\n"
+           "sluicectl usage --by pool --output json | jq '.totals[] | [.pool, .total_tokens]'",
+       .flags = {{"by", "LIST", "", "model",
+                  "what sums are told apart by: principal, model, pool, endpoint",
+                  UsageDimensionValues}},
+       .run = RunUsage},
       {.name = "token new",
        .arguments = "NAME",
        .summary = "make a token, and the line that lets it in",
@@ -126,7 +147,7 @@ The filters choose among the streams; of more than 1000 the latest are shown.
        .examples = "sluicectl version",
        .run = RunVersion},
   };
-  auto place = commands.begin() + 3;  // after those about the server as a whole
+  auto place = commands.begin() + 4;  // after those about the server as a whole
   for (const std::vector<Command>& group :
        {ExchangeCommands(), ConfigCommands(), DrainCommands(), DoctorCommands()}) {
     place = commands.insert(place, group.begin(), group.end()) + group.size();

@@ -73,6 +73,7 @@ ExitCode RunExchangeTail(CommandContext& context);
 ExitCode RunServerDrain(CommandContext& context);
 ExitCode RunTokenNew(CommandContext& context);
 ExitCode RunTop(CommandContext& context);
+ExitCode RunUsage(CommandContext& context);
 ExitCode RunVersion(CommandContext& context);
 
 absl::Span<const Command> Commands();

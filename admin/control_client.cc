@@ -164,6 +164,10 @@ absl::StatusOr<v1::Exchange> ControlClient::CancelExchange(
   return Call(stubs_->stop, *stubs_->control, &v1::ControlService::Stub::CancelExchange, request);
 }
 
+absl::StatusOr<v1::GetUsageResponse> ControlClient::GetUsage(const v1::GetUsageRequest& request) {
+  return Call(stubs_->stop, *stubs_->observer, &v1::ObserverService::Stub::GetUsage, request);
+}
+
 absl::StatusOr<v1::CheckLeaksResponse> ControlClient::CheckLeaks() {
   return Call(stubs_->stop, *stubs_->observer, &v1::ObserverService::Stub::CheckLeaks,
               v1::CheckLeaksRequest());

@@ -54,6 +54,8 @@ class ControlClient {
   absl::StatusOr<control::v1::Exchange> GetExchange(const control::v1::GetExchangeRequest& request);
   absl::StatusOr<control::v1::Exchange> CancelExchange(
       const control::v1::CancelExchangeRequest& request);
+  absl::StatusOr<control::v1::GetUsageResponse> GetUsage(
+      const control::v1::GetUsageRequest& request);
   absl::StatusOr<control::v1::CheckLeaksResponse> CheckLeaks();
 
   /// Those that stream hand over each response until the stream ends, `on_response` returns false,

@@ -6,6 +6,7 @@
 
 #include "admin/escape.h"
 #include "admin/event_text.h"
+#include "admin/usage_text.h"
 #include "admin/wording.h"
 
 namespace sluice::admin {
@@ -67,6 +68,8 @@ absl::StatusOr<absl::Duration> FlagDuration(const Invocation& invocation, absl::
 std::vector<std::string> CauseValues() { return NamesOf(CauseNames()); }
 
 std::vector<std::string> KindValues() { return NamesOf(KindNames()); }
+
+std::vector<std::string> UsageDimensionValues() { return NamesOf(UsageDimensions()); }
 
 std::string EndpointName(absl::string_view text) {
   const std::vector<absl::string_view> parts = absl::StrSplit(text, '/');

@@ -60,6 +60,7 @@ std::string EndpointName(absl::string_view text);
 /// For Flag::values.
 std::vector<std::string> CauseValues();
 std::vector<std::string> KindValues();
+std::vector<std::string> UsageDimensionValues();
 
 }  // namespace sluice::admin
 

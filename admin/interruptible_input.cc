@@ -9,8 +9,7 @@
 
 namespace sluice::admin {
 
-InterruptibleInput::InterruptibleInput(std::stop_token stop)
-    : stopped_(::eventfd(0, EFD_CLOEXEC)) {
+InterruptibleInput::InterruptibleInput(std::stop_token stop) : stopped_(::eventfd(0, EFD_CLOEXEC)) {
   on_stop_.emplace(std::move(stop), [this] {
     const uint64_t one = 1;
     [[maybe_unused]] const ssize_t n = ::write(stopped_, &one, sizeof(one));

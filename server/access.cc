@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 
 #include "grpc/grpc_security_constants.h"
+#include "lib/base/display_text.h"
 #include "lib/base/status.h"
-#include "server/display_text.h"
 #include "server/rpc_error.h"
 
 namespace sluice::server {

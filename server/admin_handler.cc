@@ -11,11 +11,12 @@ namespace {
 
 class TextAnswer final : public Answer {
  public:
-  TextAnswer(int status, std::string text, bool has_body)
+  TextAnswer(int status, std::string text, bool has_body,
+             absl::string_view type = "text/plain; charset=utf-8")
       : text_(std::move(text)), body_(has_body ? Body::kSized : Body::kNone) {
     head_.status = status;
     head_.reason = std::string(ReasonPhrase(status));
-    head_.headers.Add("Content-Type", "text/plain; charset=utf-8");
+    head_.headers.Add("Content-Type", type);
     head_.headers.Add("Content-Length", absl::StrCat(text_.size()));
   }
 
@@ -42,8 +43,13 @@ std::unique_ptr<Answer> AdminHandler::Serve(Request request, Instant, Cancellati
     return std::make_unique<TextAnswer>(405, "only GET and HEAD\n", true);
   }
   if (request.path() == "/healthz") return std::make_unique<TextAnswer>(200, "ok\n", has_body);
+  if (request.path() == "/metrics") {
+    return std::make_unique<TextAnswer>(200, metrics_(), has_body,
+                                        "text/plain; version=0.0.4; charset=utf-8");
+  }
   if (request.path() != "/readyz") {
-    return std::make_unique<TextAnswer>(404, "there are /healthz and /readyz\n", has_body);
+    return std::make_unique<TextAnswer>(404, "there are /healthz, /readyz and /metrics\n",
+                                        has_body);
   }
   if (ready_) return std::make_unique<TextAnswer>(200, "ready\n", has_body);
   return std::make_unique<TextAnswer>(503, "draining\n", has_body);

@@ -1,9 +1,6 @@
 #include "server/audit.h"
 
-#include <cerrno>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -17,23 +14,19 @@ constexpr int kRefusalsPerSecond = 10;
 
 }  // namespace
 
-AuditLog::AuditLog(const Clock& clock, const std::string& path)
+AuditLog::AuditLog(const Clock& clock, std::unique_ptr<LineFile> file)
     : clock_(clock),
-      path_(path),
       of_strangers_(kRefusalsPerSecond),
-      of_known_(kRefusalsPerSecond) {}
-
-AuditLog::~AuditLog() {
-  MutexLock lock(&mutex_);
-  if (fd_ >= 0) ::close(fd_);
-}
+      of_known_(kRefusalsPerSecond),
+      file_(std::move(file)) {}
 
 absl::StatusOr<std::unique_ptr<AuditLog>> AuditLog::Open(const Clock& clock,
                                                          const std::string& path) {
-  std::unique_ptr<AuditLog> log(new AuditLog(clock, path));
-  MutexLock lock(&log->mutex_);
-  if (!path.empty()) SLUICE_RETURN_IF_ERROR(log->OpenFile());
-  return log;
+  std::unique_ptr<LineFile> file;
+  if (!path.empty()) {
+    SLUICE_ASSIGN_OR_RETURN(file, LineFile::Open(path));
+  }
+  return std::unique_ptr<AuditLog>(new AuditLog(clock, std::move(file)));
 }
 
 void AuditLog::Write(const Caller& caller, absl::string_view action,
@@ -61,42 +54,19 @@ void AuditLog::WriteLine(const Caller& caller, absl::string_view action,
   line.emplace_back("action", action);
   line.insert(line.end(), fields.begin(), fields.end());
   Log(LogLevel::kInfo, "audit", line);
-  if (path_.empty()) return;
+  if (file_ == nullptr) return;
   const std::string text =
       absl::StrCat(LogLine(LogFormat::kJson, LogLevel::kInfo, "audit", line), "\n");
+  absl::string_view left = text;
   MutexLock lock(&mutex_);
-  if (const absl::Status written = Append(text); !written.ok()) {
+  if (const absl::Status followed = file_->FollowPath(); !followed.ok()) {
+    Log(LogLevel::kError, "the audit log goes on in the file that was moved away",
+        {{"error", followed.message()}});
+  }
+  if (const absl::Status written = file_->Append(&left); !written.ok()) {
     Log(LogLevel::kError, "a line of the audit log could not be written to its file",
         {{"error", written.message()}});
   }
-}
-
-absl::Status AuditLog::Append(absl::string_view line) {
-  if (MovedAway()) {
-    if (const absl::Status opened = OpenFile(); !opened.ok()) {
-      Log(LogLevel::kError, "the audit log goes on in the file that was moved away",
-          {{"error", opened.message()}});
-    }
-  }
-  const ssize_t written = ::write(fd_, line.data(), line.size());
-  if (written == static_cast<ssize_t>(line.size())) return absl::OkStatus();
-  return absl::ErrnoToStatus(written < 0 ? errno : ENOSPC, path_);
-}
-
-absl::Status AuditLog::OpenFile() {
-  const int opened =
-      ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR | S_IRGRP);
-  if (opened < 0) return absl::ErrnoToStatus(errno, path_);
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = opened;
-  return absl::OkStatus();
-}
-
-bool AuditLog::MovedAway() const {
-  struct stat named;
-  struct stat open;
-  if (::stat(path_.c_str(), &named) != 0) return true;
-  return ::fstat(fd_, &open) != 0 || named.st_dev != open.st_dev || named.st_ino != open.st_ino;
 }
 
 }  // namespace sluice::server

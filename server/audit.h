@@ -5,13 +5,13 @@
 #include <memory>
 #include <string>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "grpcpp/support/status.h"
 
 #include "lib/base/clock.h"
+#include "lib/base/line_file.h"
 #include "lib/base/log.h"
 #include "lib/base/mutex.h"
 #include "server/caller.h"
@@ -25,11 +25,10 @@ namespace sluice::server {
 class AuditLog {
  public:
   /// Appends to the file at `path`, to none if it is "". When the file is moved away, as logrotate
-  /// does, the next line goes to a new one of that name. Errors by the system's code; the message
-  /// begins with the path. `clock` must outlive it.
+  /// does, the next line goes to a new one of that name. Errors are those of LineFile::Open.
+  /// `clock` must outlive it.
   static absl::StatusOr<std::unique_ptr<AuditLog>> Open(const Clock& clock,
                                                         const std::string& path);
-  ~AuditLog();
 
   /// `caller` did `action` ("update config", "tail exchange"), or tried to, as `fields` tell.
   void Write(const Caller& caller, absl::string_view action,
@@ -40,18 +39,14 @@ class AuditLog {
   void WriteRefusal(const Caller& caller, absl::string_view rpc, const grpc::Status& why);
 
  private:
-  AuditLog(const Clock& clock, const std::string& path);
+  AuditLog(const Clock& clock, std::unique_ptr<LineFile> file);
   void WriteLine(const Caller& caller, absl::string_view action, absl::Span<const LogField> fields);
-  absl::Status Append(absl::string_view line) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status OpenFile() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool MovedAway() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Clock& clock_;
-  const std::string path_;
   LineBudget of_strangers_;
   LineBudget of_known_;
   Mutex mutex_;
-  int fd_ ABSL_GUARDED_BY(mutex_) = -1;
+  const std::unique_ptr<LineFile> file_ ABSL_PT_GUARDED_BY(mutex_);  // null: none
 };
 
 }  // namespace sluice::server

@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
+#include "lib/base/display_text.h"
 #include "server/config_convert.h"
-#include "server/display_text.h"
 #include "server/pool_convert.h"
 #include "server/rpc_error.h"
 

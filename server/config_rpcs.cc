@@ -8,11 +8,11 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
+#include "lib/base/display_text.h"
 #include "lib/config/secrets.h"
 #include "server/config_convert.h"
 #include "server/config_diff.h"
 #include "server/config_edit.h"
-#include "server/display_text.h"
 #include "server/pool_convert.h"
 #include "server/proto_time.h"
 #include "server/rpc_error.h"

@@ -14,6 +14,7 @@
 #include "server/control_service.h"
 #include "server/grpc_log.h"
 #include "server/observer_service.h"
+#include "server/usage_rpcs.h"
 
 namespace sluice::server {
 namespace {
@@ -37,7 +38,10 @@ constexpr size_t kMaxTails = 64;
 constexpr size_t kMaxDrains = 64;
 
 void PublishChanges(config::Store& store, events::Hub& hub) {
-  store.AddListener([&hub](const std::shared_ptr<const config::Snapshot>& snapshot) {
+  store.AddListener([&hub, published = uint64_t{0}](
+                        const std::shared_ptr<const config::Snapshot>& snapshot) mutable {
+    // The keys of a version may be read again.
+    if (std::exchange(published, snapshot->generation()) == snapshot->generation()) return;
     hub.Publish(events::EventOfGateway(
         snapshot->update_time(), events::ConfigChanged{snapshot->generation(), snapshot->etag()}));
   });
@@ -68,6 +72,7 @@ struct ControlServer::Impl {
         config_rpcs(deps.config, deps.data_plane, *audit),
         endpoint_rpcs(deps.clock, deps.config, deps.endpoints, deps.hub, *audit),
         exchange_rpcs(deps.clock, deps.registry, *audit),
+        usage_rpcs(deps.clock, deps.usage),
         server_rpcs(deps.clock, deps.data_plane, *audit, [this] { SetNotServing(); }),
         leaks(deps.registry, deps.endpoints, deps.data_plane, port),
         tails(deps.clock, {"tails", kMaxTails, kStreamInterval, {}}),
@@ -86,6 +91,7 @@ struct ControlServer::Impl {
                   *access,
                   endpoint_rpcs,
                   exchange_rpcs,
+                  usage_rpcs,
                   leaks,
                   {deps.clock, tails, deps.registry, options.watcher_write_limit}}) {}
 
@@ -94,6 +100,7 @@ struct ControlServer::Impl {
   ConfigRpcs config_rpcs;
   EndpointRpcs endpoint_rpcs;
   ExchangeRpcs exchange_rpcs;
+  UsageRpcs usage_rpcs;
   ServerRpcs server_rpcs;
   LeakCheck leaks;
   StreamPump tails;

@@ -11,6 +11,7 @@
 #include "lib/config/store.h"
 #include "lib/events/hub.h"
 #include "lib/exchange/registry.h"
+#include "lib/ledger/usage_totals.h"
 #include "lib/upstream/endpoint_table.h"
 #include "server/control_credentials.h"
 #include "server/data_plane.h"
@@ -39,6 +40,7 @@ class ControlServer {
     events::Hub& hub;
     ExchangeRegistry& registry;
     upstream::EndpointTable& endpoints;
+    const ledger::UsageTotals& usage;
     DataPlane& data_plane;
   };
 

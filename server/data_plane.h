@@ -26,10 +26,11 @@ class DataPlane {
     size_t client_connections = 0;
     size_t admin_connections = 0;
     size_t listeners = 0;
-    size_t sockets = 0;             // on event loops, of every kind
-    size_t fibers = 0;              // on event loops
-    size_t pooled_connections = 0;  // to upstreams, idle
-    size_t pool_fibers = 0;         // that the pools run
+    size_t sockets = 0;               // on event loops, of every kind
+    size_t fibers = 0;                // on event loops
+    size_t upstream_connections = 0;  // that are open, or about to be
+    size_t pooled_connections = 0;    // of these, idle
+    size_t upstream_fibers = 0;       // that pools of connections run, and probes
   };
   virtual Resources resources() const = 0;
 

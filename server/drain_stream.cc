@@ -29,10 +29,13 @@ DrainStream::DrainStream(grpc::CallbackServerContext* context, const StreamDeps&
       registry_(deps.registry),
       plan_(std::move(plan)) {}
 
+DrainStream::~DrainStream() { NoteEnd("CANCELLED"); }
+
 DrainStream::Next DrainStream::Fill(Instant now, pb::DrainProgress* response,
                                     grpc::Status* status) {
   if (done_) return Next::kEnd;
   if (!plan_.goes_on()) {
+    NoteEnd("ABORTED");
     *status = RpcError(grpc::StatusCode::ABORTED, "DRAIN_TAKEN_BACK",
                        "the drain was taken back meanwhile: it was resumed or removed");
     return Next::kEnd;
@@ -48,6 +51,7 @@ DrainStream::Next DrainStream::Fill(Instant now, pb::DrainProgress* response,
 
   told_at_ = now;
   told_remaining_ = remaining;
+  if (done_) NoteEnd(remaining == 0 ? "OK" : "DEADLINE_EXCEEDED");
   response->set_remaining(remaining);
   std::vector<ExchangeView> views = Remaining();
   for (size_t i = 0; i < std::min(views.size(), kMostTold); ++i) {
@@ -58,6 +62,11 @@ DrainStream::Next DrainStream::Fill(Instant now, pb::DrainProgress* response,
   response->set_cancelled(cancelled_);
   response->set_done(done_);
   return Next::kWrite;
+}
+
+void DrainStream::NoteEnd(absl::string_view outcome) {
+  if (std::exchange(end_noted_, true)) return;
+  plan_.on_end({outcome, std::max<int64_t>(told_remaining_, 0), cancelled_});
 }
 
 std::vector<ExchangeView> DrainStream::Remaining() const {

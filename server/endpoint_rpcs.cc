@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
+#include "lib/base/display_text.h"
 #include "lib/events/event.h"
 #include "server/rpc_error.h"
 #include "server/rpc_field.h"
@@ -17,6 +18,8 @@ namespace {
 
 namespace pb = ::sluice::control::v1;
 using upstream::EndpointTable;
+
+constexpr size_t kMaxNameBytes = 256;
 
 /// `uri` is empty when the endpoint is not in the configuration.
 pb::EndpointStatus StatusOf(const EndpointTable::Reading& reading, const std::string& uri) {
@@ -69,8 +72,9 @@ grpc::Status EndpointRpcs::List(const pb::ListEndpointsRequest& request,
 grpc::Status EndpointRpcs::Drain(const Caller& caller, const pb::DrainEndpointRequest& request,
                                  DrainPlan* plan) {
   const std::string& name = request.name();
+  constexpr absl::string_view kAction = "drain endpoint";
   pb::EndpointStatus found;
-  if (grpc::Status status = Find(name, &found); !status.ok()) return status;
+  if (grpc::Status status = FindFor(caller, kAction, name, &found); !status.ok()) return status;
   if (grpc::Status status = CheckReason(request.reason()); !status.ok()) return status;
   if (grpc::Status status = DrainDeadline(
           clock_.Now(), request.has_timeout() ? &request.timeout() : nullptr, &plan->deadline);
@@ -81,11 +85,18 @@ grpc::Status EndpointRpcs::Drain(const Caller& caller, const pb::DrainEndpointRe
   plan->concerns = [name](const ExchangeView& view) { return view.endpoint_in_use() == name; };
   plan->cancel = request.cancel();
   plan->detail = WhoAndWhy(caller, request.reason());
-  audit_.Write(caller, "drain endpoint",
+  audit_.Write(caller, kAction,
                {{"endpoint", name},
                 {"outcome", "OK"},
                 {"reason", request.reason()},
                 {"cancel", request.cancel()}});
+  plan->on_end = [this, caller, name](const DrainEnd& end) {
+    audit_.Write(caller, "end of drain endpoint",
+                 {{"endpoint", name},
+                  {"outcome", end.outcome},
+                  {"remaining", end.remaining},
+                  {"cancelled", end.cancelled}});
+  };
   SetDraining(name, true, plan->detail);
   plan->goes_on = [this, name, turn = endpoints_.Read(name).drain_turn] {
     return endpoints_.Read(name).drain_turn == turn;
@@ -95,9 +106,12 @@ grpc::Status EndpointRpcs::Drain(const Caller& caller, const pb::DrainEndpointRe
 
 grpc::Status EndpointRpcs::Resume(const Caller& caller, const pb::ResumeEndpointRequest& request,
                                   pb::EndpointStatus* response) {
-  if (grpc::Status status = Find(request.name(), response); !status.ok()) return status;
+  constexpr absl::string_view kAction = "resume endpoint";
+  if (grpc::Status status = FindFor(caller, kAction, request.name(), response); !status.ok()) {
+    return status;
+  }
   if (grpc::Status status = CheckReason(request.reason()); !status.ok()) return status;
-  audit_.Write(caller, "resume endpoint",
+  audit_.Write(caller, kAction,
                {{"endpoint", request.name()}, {"outcome", "OK"}, {"reason", request.reason()}});
   SetDraining(request.name(), false, WhoAndWhy(caller, request.reason()));
   return Find(request.name(), response);
@@ -115,11 +129,21 @@ grpc::Status EndpointRpcs::Find(const std::string& name, pb::EndpointStatus* sta
   const EndpointTable::Reading reading = endpoints_.Read(name);
   if (reading.in_flight == 0) {
     return RpcError(grpc::StatusCode::NOT_FOUND, "ENDPOINT_UNKNOWN",
-                    absl::StrCat("there is no endpoint \"", name,
+                    absl::StrCat("there is no endpoint \"", DisplayText(name, kMaxNameBytes),
                                  "\"; names are as in pools/chat/endpoints/a"));
   }
   *status = StatusOf(reading, "");
   return grpc::Status::OK;
+}
+
+grpc::Status EndpointRpcs::FindFor(const Caller& caller, absl::string_view action,
+                                   const std::string& name, pb::EndpointStatus* status) {
+  grpc::Status found = Find(name, status);
+  if (found.error_code() == grpc::StatusCode::NOT_FOUND) {
+    const std::string text = DisplayText(name, kMaxNameBytes);
+    audit_.Write(caller, action, {{"endpoint", text}, {"outcome", "NOT_FOUND"}});
+  }
+  return found;
 }
 
 void EndpointRpcs::SetDraining(const std::string& name, bool draining, const std::string& detail) {

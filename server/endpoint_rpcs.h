@@ -34,6 +34,9 @@ class EndpointRpcs {
  private:
   /// NOT_FOUND: there is no endpoint of that name, configured or in use.
   grpc::Status Find(const std::string& name, control::v1::EndpointStatus* status) const;
+  /// As Find, for what `caller` is to do; that there is no such endpoint is audited.
+  grpc::Status FindFor(const Caller& caller, absl::string_view action, const std::string& name,
+                       control::v1::EndpointStatus* status);
   void SetDraining(const std::string& name, bool draining, const std::string& detail);
 
   const Clock& clock_;

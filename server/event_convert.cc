@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 
-#include "server/display_text.h"
+#include "lib/base/display_text.h"
 #include "server/exchange_convert.h"
 #include "server/proto_time.h"
 
@@ -132,6 +132,10 @@ pb::EndpointStatus::State ToProto(EndpointStateChanged::State state) {
       return pb::EndpointStatus::STATE_DRAINING;
     case EndpointStateChanged::State::kRemoved:
       return pb::EndpointStatus::STATE_REMOVED;
+    case EndpointStateChanged::State::kEjected:
+      return pb::EndpointStatus::STATE_EJECTED;
+    case EndpointStateChanged::State::kTrial:
+      return pb::EndpointStatus::STATE_TRIAL;
   }
   return pb::EndpointStatus::STATE_UNSPECIFIED;
 }

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-#include "server/display_text.h"
+#include "lib/base/display_text.h"
 #include "server/event_convert.h"
 #include "server/proto_time.h"
 
@@ -50,6 +50,8 @@ pb::Timings ToProto(const Stamps& stamps) {
 
 pb::Phase ToProto(Phase phase) {
   switch (phase) {
+    case Phase::kQueue:
+      return pb::PHASE_QUEUE;
     case Phase::kAttempt:
       return pb::PHASE_ATTEMPT;
     case Phase::kHold:

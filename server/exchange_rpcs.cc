@@ -119,12 +119,13 @@ grpc::Status ExchangeRpcs::Get(const pb::GetExchangeRequest& request,
 grpc::Status ExchangeRpcs::Cancel(const Caller& caller, const pb::CancelExchangeRequest& request,
                                   pb::Exchange* response) {
   if (grpc::Status status = CheckReason(request.reason()); !status.ok()) return status;
+  constexpr absl::string_view kAction = "cancel exchange";
   ExchangeView view;
-  if (grpc::Status found = Find(request.id(), &view); !found.ok()) return found;
+  if (grpc::Status found = FindFor(caller, kAction, request.id(), &view); !found.ok()) return found;
   const auto result = registry_.Cancel(view.info().id, Cause::kCancelledByOperator, clock_.Now(),
                                        WhoAndWhy(caller, request.reason()));
   const bool cancelled = result == ExchangeRegistry::CancelResult::kCancelled;
-  audit_.Write(caller, "cancel exchange",
+  audit_.Write(caller, kAction,
                {{"exchange", request.id()},
                 {"outcome", cancelled ? "OK" : "FAILED_PRECONDITION"},
                 {"reason", request.reason()}});
@@ -135,10 +136,11 @@ grpc::Status ExchangeRpcs::Cancel(const Caller& caller, const pb::CancelExchange
 
 grpc::Status ExchangeRpcs::Tail(const Caller& caller, const pb::TailExchangeRequest& request,
                                 ExchangeView* view, std::shared_ptr<Tap>* tap) {
-  if (grpc::Status found = Find(request.id(), view); !found.ok()) return found;
+  constexpr absl::string_view kAction = "tail exchange";
+  if (grpc::Status found = FindFor(caller, kAction, request.id(), view); !found.ok()) return found;
   *tap = registry_.AddTap(view->info().id);
   audit_.Write(
-      caller, "tail exchange",
+      caller, kAction,
       {{"exchange", request.id()}, {"outcome", *tap != nullptr ? "OK" : "FAILED_PRECONDITION"}});
   return *tap != nullptr ? grpc::Status::OK : EndsAlready(request.id());
 }
@@ -156,6 +158,15 @@ grpc::Status ExchangeRpcs::Find(const std::string& text, ExchangeView* view) con
   }
   *view = *std::move(found);
   return grpc::Status::OK;
+}
+
+grpc::Status ExchangeRpcs::FindFor(const Caller& caller, absl::string_view action,
+                                   const std::string& id, ExchangeView* view) {
+  grpc::Status found = Find(id, view);
+  if (found.error_code() == grpc::StatusCode::NOT_FOUND) {
+    audit_.Write(caller, action, {{"exchange", id}, {"outcome", "NOT_FOUND"}});
+  }
+  return found;
 }
 
 }  // namespace sluice::server

@@ -34,6 +34,9 @@ class ExchangeRpcs {
 
  private:
   grpc::Status Find(const std::string& id, ExchangeView* view) const;
+  /// As Find, for what `caller` is to do; that there is no such exchange is audited.
+  grpc::Status FindFor(const Caller& caller, absl::string_view action, const std::string& id,
+                       ExchangeView* view);
 
   const Clock& clock_;
   ExchangeRegistry& registry_;

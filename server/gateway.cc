@@ -2,38 +2,89 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <thread>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
+#include "lib/admission/client_keys.h"
+#include "lib/admission/gate.h"
+#include "lib/base/local_address.h"
 #include "lib/base/log.h"
+#include "lib/base/random.h"
 #include "lib/base/status.h"
 #include "lib/config/store.h"
 #include "lib/events/hub.h"
 #include "lib/events/hub_observer.h"
+#include "lib/exchange/endpoint_uri.h"
 #include "lib/exchange/observer.h"
 #include "lib/exchange/registry.h"
+#include "lib/http/dns_discovery.h"
+#include "lib/http/parking.h"
 #include "lib/http/server.h"
 #include "lib/http/upstream_client.h"
+#include "lib/ledger/ledger_file.h"
+#include "lib/ledger/usage_totals.h"
 #include "lib/relay/proxy.h"
 #include "lib/runtime/blocking.h"
 #include "lib/runtime/loop_threads.h"
 #include "lib/telemetry/exchange_timings.h"
 #include "lib/upstream/endpoint_table.h"
 #include "lib/upstream/key_ring.h"
+#include "lib/upstream/prober.h"
+#include "lib/upstream/retry_budget.h"
 #include "server/admin_handler.h"
 #include "server/control_server.h"
 #include "server/data_handler.h"
+#include "server/metrics_page.h"
+#include "server/probe_runner.h"
+#include "server/reloader.h"
 #include "server/state_dir.h"
 
 namespace sluice::server {
 namespace {
 
-constexpr int kResolverThreads = 2;
+constexpr int kResolverThreads = 4;
 /// For watchers to hear that the server ends.
 constexpr Duration kControlGrace = std::chrono::seconds(1);
 
 int LoopCount(int asked) {
   return asked > 0 ? asked : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+absl::StatusOr<std::unique_ptr<ledger::LedgerFile>> OpenLedger(const std::string& path) {
+  auto opened = ledger::LedgerFile::Open(path, {});
+  if (opened.ok()) return opened;
+  return absl::Status(opened.status().code(),
+                      absl::StrCat("--ledger: ", opened.status().message()));
+}
+
+/// Null: anybody may call.
+absl::StatusOr<std::unique_ptr<admission::ClientKeysFile>> OpenClientKeys(
+    const GatewayOptions& options) {
+  if (options.client_keys.empty()) {
+    if (options.allow_anonymous || IsLocalAddress(options.listen)) {
+      return std::unique_ptr<admission::ClientKeysFile>();
+    }
+    return absl::UnauthenticatedError(absl::StrCat(
+        "--listen ", options.listen,
+        " can be reached from other hosts: say with --client_keys FILE whose keys are good, or "
+        "with --allow_anonymous that anybody may call"));
+  }
+  auto opened = admission::ClientKeysFile::Open(options.client_keys);
+  if (opened.ok()) return opened;
+  return absl::UnauthenticatedError(absl::StrCat("--client_keys: ", opened.status().message()));
+}
+
+std::set<std::string> NamesToResolve(const config::Config& config) {
+  std::set<std::string> names;
+  for (const config::Pool& pool : config.pools) {
+    for (const config::Endpoint& endpoint : pool.endpoints) {
+      if (endpoint.resolve) names.insert(ParseEndpointUri(endpoint.uri)->host);
+    }
+  }
+  return names;
 }
 
 /// Takes the configuration from the state; if that has none, from the options.
@@ -61,26 +112,38 @@ absl::Status LoadConfig(const GatewayOptions& options, config::Store& store) {
 
 /// In order of construction; see ~Gateway for the end.
 struct Gateway::Parts {
-  explicit Parts(const GatewayOptions& options)
+  /// `data_plane` is what they make up together. `keys_of_clients` may be null.
+  Parts(const GatewayOptions& options, std::unique_ptr<admission::ClientKeysFile> keys_of_clients,
+        const DataPlane& data_plane)
       : store(clock),
         hub_observer(hub, clock),
+        client_keys(std::move(keys_of_clients)),
+        gate(clock),
         resolvers(kResolverThreads),
         loops(LoopCount(options.loops)),
         upstreams(loops.loops(), resolvers),
         proxy({.clock = clock,
                .config = store,
+               .client_keys = client_keys.get(),
+               .gate = gate,
                .endpoints = endpoints,
                .keys = keys,
+               .retry_budgets = retry_budgets,
                .transport = upstreams,
+               .parking_lot = parking_lot,
                .observer = observers,
                .registry = registry}),
         data_handler(store, proxy),
+        admin_handler([this, &data_plane] {
+          return MetricsPage(
+              {SLUICE_VERSION, store, registry, hub, timings, endpoints, data_plane});
+        }),
         data({.read = options.client_reads}, data_handler, loops.loops()),
         admin({}, admin_handler, loops.loops()) {
     observers.Add(&registry);
     observers.Add(&hub_observer);
     observers.Add(&timings);
-    if (options.observer != nullptr) observers.Add(options.observer);
+    observers.Add(&usage);
   }
 
   SystemClock clock;
@@ -89,35 +152,73 @@ struct Gateway::Parts {
   events::HubObserver hub_observer;
   ExchangeRegistry registry;
   telemetry::ExchangeTimings timings;
+  ledger::UsageTotals usage;
+  std::unique_ptr<ledger::LedgerFile> ledger;  // null: there is none
   Observers observers;
-  upstream::EndpointTable endpoints;
-  upstream::KeyRing keys{clock, [this](KeyStateChanged change) {
-                           hub.Publish(events::EventOfGateway(clock.WallNow(), std::move(change)));
-                         }};
+  const std::unique_ptr<admission::ClientKeysFile> client_keys;  // null: anybody may call
+  admission::Gate gate;
+  SystemRandom endpoint_random;
+  upstream::EndpointTable endpoints{
+      clock,
+      endpoint_random,
+      {.on_change = [this](EndpointStateChanged change) { Publish(std::move(change)); },
+       .on_free = [this](const std::string& pool) { gate.queues.Signal(pool); }}};
+  SystemRandom key_random;
+  upstream::KeyRing keys{clock, key_random,
+                         [this](KeyStateChanged change) { Publish(std::move(change)); }};
+  upstream::RetryBudgets retry_budgets;
   runtime::BlockingPool resolvers;
   runtime::LoopThreads loops;
   http::UpstreamClient upstreams;
+  http::FiberParkingLot parking_lot;
   relay::Proxy proxy;
   DataHandler data_handler;
   AdminHandler admin_handler;
   http::Server data;
   http::Server admin;
+  http::DnsDiscovery discovery{
+      {}, [this](const std::string& host, const std::vector<std::string>& addresses) {
+        endpoints.SetAddresses(host, addresses);
+      }};
+  Reloader reloader{store, client_keys.get()};
+  SystemRandom probe_random;
+  upstream::Prober prober{endpoints, keys, clock, probe_random};
+  ProbeRunner probe_runner{prober, store, upstreams, clock, *loops.loops().front()};
   std::unique_ptr<ControlServer> control;
+
+  template <typename Change>
+  void Publish(Change change) {
+    hub.Publish(events::EventOfGateway(clock.WallNow(), std::move(change)));
+  }
+
+  /// A configuration has become current.
+  void Take(const config::Config& config) {
+    hub.Resize(static_cast<size_t>(config.limits.event_ring_capacity));
+    endpoints.ForgetAllBut(config);
+    retry_budgets.ForgetAllBut(config);
+    discovery.SetNames(NamesToResolve(config));
+    // Limits may have been raised.
+    for (const config::Pool& pool : config.pools) gate.queues.Signal(pool.id);
+  }
 };
 
-Gateway::Gateway(const GatewayOptions& options) : parts_(std::make_unique<Parts>(options)) {}
+Gateway::Gateway(const GatewayOptions& options,
+                 std::unique_ptr<admission::ClientKeysFile> client_keys)
+    : parts_(std::make_unique<Parts>(options, std::move(client_keys), *this)) {}
 
 absl::StatusOr<std::unique_ptr<Gateway>> Gateway::Start(const GatewayOptions& options) {
-  std::unique_ptr<Gateway> gateway(new Gateway(options));
+  SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<admission::ClientKeysFile> client_keys,
+                          OpenClientKeys(options));
+  std::unique_ptr<Gateway> gateway(new Gateway(options, std::move(client_keys)));
   Parts& parts = *gateway->parts_;
+  if (!options.ledger.empty()) {
+    SLUICE_ASSIGN_OR_RETURN(parts.ledger, OpenLedger(options.ledger));
+    parts.observers.Add(parts.ledger.get());
+  }
+  if (options.observer != nullptr) parts.observers.Add(options.observer);
   SLUICE_RETURN_IF_ERROR(LoadConfig(options, parts.store));
-  const auto fit_ring = [&hub = parts.hub](const std::shared_ptr<const config::Snapshot>& current) {
-    hub.Resize(static_cast<size_t>(current->config().limits.event_ring_capacity));
-  };
-  fit_ring(parts.store.Current());
-  parts.store.AddListener(fit_ring);
-  parts.store.AddListener(
-      [&table = parts.endpoints](const auto& current) { table.ForgetAllBut(current->config()); });
+  parts.Take(parts.store.Current()->config());
+  parts.store.AddListener([&parts](const auto& current) { parts.Take(current->config()); });
   SLUICE_ASSIGN_OR_RETURN(parts.control, ControlServer::Start({.address = options.control,
                                                                .access = options.access,
                                                                .audit_log = options.audit_log,
@@ -127,6 +228,7 @@ absl::StatusOr<std::unique_ptr<Gateway>> Gateway::Start(const GatewayOptions& op
                                                                .hub = parts.hub,
                                                                .registry = parts.registry,
                                                                .endpoints = parts.endpoints,
+                                                               .usage = parts.usage,
                                                                .data_plane = *gateway}));
   SLUICE_RETURN_IF_ERROR(parts.admin.Listen(options.admin));
   SLUICE_RETURN_IF_ERROR(parts.data.Listen(options.listen));
@@ -145,6 +247,7 @@ Gateway::~Gateway() {
   parts_->data.CancelAll(Cause::kDrained);
   parts_->admin.Drain();
   parts_->admin.CancelAll(Cause::kDrained);
+  parts_->probe_runner.Stop();
   parts_->upstreams.ClosePools();
   parts_->loops.Join();
   if (parts_->control != nullptr) parts_->control->Shutdown(kControlGrace);
@@ -182,8 +285,9 @@ DataPlane::Resources Gateway::resources() const {
     held.fibers += loop->fibers();
   }
   const http::UpstreamClient::Pooled pooled = parts_->upstreams.pooled();
+  held.upstream_connections = parts_->upstreams.open();
   held.pooled_connections = pooled.connections;
-  held.pool_fibers = pooled.fibers;
+  held.upstream_fibers = pooled.fibers + parts_->probe_runner.fibers();
   return held;
 }
 

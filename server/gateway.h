@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 
+#include "lib/admission/client_keys.h"
 #include "lib/base/clock.h"
 #include "lib/config/config.h"
 #include "lib/exchange/observer.h"
@@ -19,9 +20,12 @@ namespace sluice::server {
 
 struct GatewayOptions {
   std::string listen = "127.0.0.1:8080";   // clients
+  std::string client_keys = "";            // the file of their keys; "": they need none
+  bool allow_anonymous = false;            // on a `listen` that others reach, without client_keys
   std::string control = "127.0.0.1:9090";  // operators, gRPC; also "unix:/path"
   AccessOptions access = {};               // to `control`
   std::string audit_log = "";              // a file for it, beside the log; "": none
+  std::string ledger = "";                 // a file with a line for each exchange; "": none
   std::string admin = "127.0.0.1:9464";    // probes
   int loops = 0;                           // event-loop threads; 0: one per core
   std::string state = "";                  // a directory that keeps configurations; "": none does
@@ -38,8 +42,9 @@ class Gateway final : public DataPlane {
   /// Serves on return. UNAVAILABLE or INVALID_ARGUMENT: an address that could not be had.
   /// INVALID_ARGUMENT too: a config that Validate refuses. Of `state`: DATA_LOSS or
   /// FAILED_PRECONDITION when its latest version cannot be used, or somebody else uses it; other
-  /// codes, e.g. NOT_FOUND, when it is no directory to work with. UNAUTHENTICATED: `control` with
-  /// `access` would let strangers in, or a file of `access` cannot be used.
+  /// codes, e.g. NOT_FOUND, when it is no directory to work with. Of `ledger`: those of
+  /// LineFile::Open. UNAUTHENTICATED: `listen` or
+  /// `control` would let strangers in, or a file that says who may cannot be used.
   static absl::StatusOr<std::unique_ptr<Gateway>> Start(const GatewayOptions& options);
 
   /// Ends at once what Drain has not: running exchanges end as `drained`.
@@ -65,7 +70,7 @@ class Gateway final : public DataPlane {
 
  private:
   struct Parts;
-  explicit Gateway(const GatewayOptions& options);
+  Gateway(const GatewayOptions& options, std::unique_ptr<admission::ClientKeysFile> client_keys);
 
   std::unique_ptr<Parts> parts_;
 };

@@ -86,11 +86,11 @@ void LeakCheck::Read(pb::CheckLeaksResponse* response) const {
   add("endpoint leases", leases, at_endpoints, "running exchanges that are at an endpoint");
   add("sockets", sockets, CountTcpSockets(control_port_),
       "/proc/self/fd, without the control port");
-  add("upstream connections", leases + static_cast<int64_t>(held.pooled_connections),
+  add("upstream connections", static_cast<int64_t>(held.upstream_connections),
       sockets - connections - listeners, "sockets that are of no client and no listener");
   add("fibers", static_cast<int64_t>(held.fibers),
-      connections + listeners + static_cast<int64_t>(held.pool_fibers),
-      "connections, listeners and pools of connections");
+      connections + listeners + static_cast<int64_t>(held.upstream_fibers),
+      "connections, listeners, pools of connections and probes");
 }
 
 }  // namespace sluice::server

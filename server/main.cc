@@ -29,7 +29,15 @@ ABSL_FLAG(
 ABSL_FLAG(std::string, state, "",
           "directory that keeps each configuration applied; the latest one wins over --config. "
           "Without one, they end with the process");
-ABSL_FLAG(std::string, listen, "127.0.0.1:8080", "ADDRESS:PORT for clients");
+ABSL_FLAG(std::string, listen, "127.0.0.1:8080",
+          "ADDRESS:PORT for clients; one that other hosts reach needs --client_keys");
+ABSL_FLAG(
+    std::string, client_keys, "",
+    "whose keys are good, one a line: PRINCIPAL SHA256HEX of a key (sluicectl token new makes "
+    "one) and, if it ends, EXPIRES as 2027-01-31T00:00:00Z. Read again when it changes. "
+    "Without one, clients need no key");
+ABSL_FLAG(bool, allow_anonymous, false,
+          "let anybody in who reaches --listen, without --client_keys");
 ABSL_FLAG(
     std::string, control, "127.0.0.1:9090",
     "ADDRESS:PORT or unix:PATH for operators (gRPC); one that other hosts reach needs TLS and "
@@ -45,7 +53,9 @@ ABSL_FLAG(std::string, control_client_ca, "",
           "common name or an alternative name, by --control_roles");
 ABSL_FLAG(std::string, audit_log, "",
           "file to append who changed, tailed or was refused what, as JSON lines, beside the log");
-ABSL_FLAG(std::string, admin, "127.0.0.1:9464", "ADDRESS:PORT for /healthz and /readyz");
+ABSL_FLAG(std::string, ledger, "",
+          "file to append what each exchange used, as JSON lines, for one sluiced at a time");
+ABSL_FLAG(std::string, admin, "127.0.0.1:9464", "ADDRESS:PORT for /healthz, /readyz and /metrics");
 ABSL_FLAG(int, loops, 0, "event-loop threads; 0: one per core");
 ABSL_FLAG(absl::Duration, drain, absl::Minutes(10),
           "how long running exchanges may go on after SIGTERM");
@@ -90,12 +100,15 @@ int Main() {
   GatewayOptions options;
   options.state = absl::GetFlag(FLAGS_state);
   options.listen = absl::GetFlag(FLAGS_listen);
+  options.client_keys = absl::GetFlag(FLAGS_client_keys);
+  options.allow_anonymous = absl::GetFlag(FLAGS_allow_anonymous);
   options.control = absl::GetFlag(FLAGS_control);
   options.access = {.tls_cert = absl::GetFlag(FLAGS_control_tls_cert),
                     .tls_key = absl::GetFlag(FLAGS_control_tls_key),
                     .client_ca = absl::GetFlag(FLAGS_control_client_ca),
                     .roles = absl::GetFlag(FLAGS_control_roles)};
   options.audit_log = absl::GetFlag(FLAGS_audit_log);
+  options.ledger = absl::GetFlag(FLAGS_ledger);
   options.admin = absl::GetFlag(FLAGS_admin);
   options.loops = absl::GetFlag(FLAGS_loops);
   if (options.loops < 0 || options.loops > 1024) {
@@ -113,6 +126,7 @@ int Main() {
 
   RaiseDescriptorLimit();
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);  // a file that is too large is an error of its write
   const sigset_t signals = TerminationSignals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 

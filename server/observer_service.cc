@@ -88,6 +88,12 @@ grpc::ServerUnaryReactor* ObserverService::GetExchange(grpc::CallbackServerConte
   return Answer(context, __func__, [&] { return deps_.exchanges.Get(*request, response); });
 }
 
+grpc::ServerUnaryReactor* ObserverService::GetUsage(grpc::CallbackServerContext* context,
+                                                    const pb::GetUsageRequest* request,
+                                                    pb::GetUsageResponse* response) {
+  return Answer(context, __func__, [&] { return deps_.usage.Get(*request, response); });
+}
+
 grpc::ServerUnaryReactor* ObserverService::CheckLeaks(grpc::CallbackServerContext* context,
                                                       const pb::CheckLeaksRequest*,
                                                       pb::CheckLeaksResponse* response) {

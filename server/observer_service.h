@@ -15,6 +15,7 @@
 #include "server/leak_check.h"
 #include "server/pumped_stream.h"
 #include "server/stream_pump.h"
+#include "server/usage_rpcs.h"
 #include "sluice/control/v1/observer_service.grpc.pb.h"
 
 namespace sluice::server {
@@ -40,6 +41,7 @@ class ObserverService final : public control::v1::ObserverService::CallbackServi
     const Access& access;
     const EndpointRpcs& endpoints;
     ExchangeRpcs& exchanges;
+    const UsageRpcs& usage;
     const LeakCheck& leaks;
     StreamDeps streams;  // of tails; watchers have a pump of their own
   };
@@ -69,6 +71,9 @@ class ObserverService final : public control::v1::ObserverService::CallbackServi
   grpc::ServerWriteReactor<control::v1::TailExchangeResponse>* TailExchange(
       grpc::CallbackServerContext* context,
       const control::v1::TailExchangeRequest* request) override;
+  grpc::ServerUnaryReactor* GetUsage(grpc::CallbackServerContext* context,
+                                     const control::v1::GetUsageRequest* request,
+                                     control::v1::GetUsageResponse* response) override;
   grpc::ServerUnaryReactor* CheckLeaks(grpc::CallbackServerContext* context,
                                        const control::v1::CheckLeaksRequest* request,
                                        control::v1::CheckLeaksResponse* response) override;

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 
-#include "server/display_text.h"
+#include "lib/base/display_text.h"
 #include "sluice/control/v1/error.pb.h"
 
 namespace sluice::server {

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-#include "server/display_text.h"
+#include "lib/base/display_text.h"
 #include "server/proto_time.h"
 #include "server/rpc_error.h"
 

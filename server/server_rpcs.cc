@@ -25,6 +25,11 @@ grpc::Status ServerRpcs::Drain(const Caller& caller, const pb::DrainServerReques
   plan->concerns = [](const ExchangeView&) { return true; };
   plan->cancel = request.cancel();
   plan->detail = WhoAndWhy(caller, request.reason());
+  plan->on_end = [this, caller](const DrainEnd& end) {
+    audit_.Write(
+        caller, "end of drain server",
+        {{"outcome", end.outcome}, {"remaining", end.remaining}, {"cancelled", end.cancelled}});
+  };
   audit_.Write(caller, "drain server",
                {{"outcome", "OK"}, {"reason", request.reason()}, {"cancel", request.cancel()}});
   on_drain_();

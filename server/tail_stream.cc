@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "server/display_text.h"
+#include "lib/base/display_text.h"
 #include "server/event_convert.h"
 #include "server/proto_time.h"
 

@@ -25,6 +25,9 @@ class Digest {
   XXH64_state_t state_;
 };
 
+/// XXH64 of `bytes`.
+inline uint64_t HashOf(absl::string_view bytes) { return XXH64(bytes.data(), bytes.size(), 0); }
+
 }  // namespace sluice
 
 #endif  // SLUICE_LIB_BASE_DIGEST_H_

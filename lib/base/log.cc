@@ -3,12 +3,13 @@
 #include <atomic>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
+#include "lib/base/json_object.h"
 #include "lib/base/mutex.h"
 
 namespace sluice {
@@ -33,21 +34,6 @@ const char* LevelName(LogLevel level) {
   return "?";
 }
 
-void AppendQuoted(absl::string_view text, std::string* out) {
-  out->push_back('"');
-  for (const unsigned char c : text) {
-    if (c == '"' || c == '\\') {
-      out->push_back('\\');
-      out->push_back(static_cast<char>(c));
-    } else if (c < 0x20 || c == 0x7f) {
-      absl::StrAppendFormat(out, "\\u%04x", c);
-    } else {
-      out->push_back(static_cast<char>(c));
-    }
-  }
-  out->push_back('"');
-}
-
 bool NeedsQuotes(absl::string_view text) {
   if (text.empty()) return true;
   for (const unsigned char c : text) {
@@ -56,19 +42,12 @@ bool NeedsQuotes(absl::string_view text) {
   return false;
 }
 
-void AppendValue(const LogField& field, bool json, std::string* out) {
-  if (const auto* text = std::get_if<absl::string_view>(&field.value)) {
-    if (json || NeedsQuotes(*text)) {
-      AppendQuoted(*text, out);
-    } else {
-      absl::StrAppend(out, *text);
-    }
-  } else if (const auto* flag = std::get_if<bool>(&field.value)) {
-    absl::StrAppend(out, *flag ? "true" : "false");
-  } else if (const auto* real = std::get_if<double>(&field.value)) {
-    absl::StrAppend(out, *real);
+void AppendTextValue(const LogField& field, std::string* out) {
+  const auto* text = std::get_if<absl::string_view>(&field.value);
+  if (text != nullptr && !NeedsQuotes(*text)) {
+    absl::StrAppend(out, *text);
   } else {
-    absl::StrAppend(out, std::get<int64_t>(field.value));
+    AppendJsonValue(field, out);
   }
 }
 
@@ -80,28 +59,19 @@ void Log(LogLevel level, absl::string_view message, std::initializer_list<LogFie
 
 std::string LogLine(LogFormat format, LogLevel level, absl::string_view message,
                     absl::Span<const LogField> fields) {
-  const bool json = format == LogFormat::kJson;
   const std::string time =
       absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone());
-  std::string line;
-  if (json) {
-    absl::StrAppend(&line, "{\"time\":\"", time, "\",\"level\":\"", LevelName(level),
-                    "\",\"message\":");
-    AppendQuoted(message, &line);
-  } else {
-    absl::StrAppend(&line, time, " ", LevelName(level), " ", message);
+  if (format == LogFormat::kJson) {
+    std::vector<LogField> members = {
+        {"time", time}, {"level", LevelName(level)}, {"message", message}};
+    members.insert(members.end(), fields.begin(), fields.end());
+    return JsonObject(members);
   }
+  std::string line = absl::StrCat(time, " ", LevelName(level), " ", message);
   for (const LogField& field : fields) {
-    if (json) {
-      line.push_back(',');
-      AppendQuoted(field.name, &line);
-      line.push_back(':');
-    } else {
-      absl::StrAppend(&line, " ", field.name, "=");
-    }
-    AppendValue(field, json, &line);
+    absl::StrAppend(&line, " ", field.name, "=");
+    AppendTextValue(field, &line);
   }
-  if (json) line.push_back('}');
   return line;
 }
 

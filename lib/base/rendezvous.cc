@@ -18,8 +18,8 @@ double RendezvousScore(uint64_t key, uint64_t node, double weight) {
   constexpr int kMantissaBits = 53;
   const uint64_t bits = Mix(Mix(key) + node) >> (64 - kMantissaBits);
   // In (0, 1), so that its logarithm is finite and not 0.
-  const double unit = (static_cast<double>(bits) + 0.5) /
-                      static_cast<double>(uint64_t{1} << kMantissaBits);
+  const double unit =
+      (static_cast<double>(bits) + 0.5) / static_cast<double>(uint64_t{1} << kMantissaBits);
   return -weight / std::log(unit);
 }
 

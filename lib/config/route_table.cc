@@ -35,12 +35,6 @@ bool Precedes(const Route* a, const Route* b) {
   return a->headers.size() > b->headers.size();
 }
 
-uint64_t HashOf(absl::string_view text) {
-  Digest digest;
-  digest.Update(text);
-  return digest.value();
-}
-
 /// Of targets with weights, the one for `request`.
 const RouteTarget& Choose(const std::vector<RouteTarget>& targets, uint64_t request) {
   return *std::max_element(

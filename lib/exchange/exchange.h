@@ -84,6 +84,7 @@ struct Subject {
 
 /// How far an exchange is.
 enum class Phase {
+  kQueue,    // waits for a place in its pool
   kAttempt,  // waits for an endpoint to be reached and to answer
   kHold,     // holds the head until the first valid frame
   kRelay,    // the head was handed to the client

@@ -13,11 +13,15 @@ struct EndpointStateChanged {
     kActive,
     kDraining,  // gets no new attempts
     kRemoved,   // is in the configuration no more
+    kEjected,   // fails: gets no attempts before `until`
+    kTrial,     // gets one at a time, to show whether it is well again
   };
   std::string pool;      // by its id
   std::string endpoint;  // "pools/chat/endpoints/a"
   State state = State::kActive;
   std::string detail = "";  // for people: who made the change, and why
+  /// Of an ejected one; InfiniteFuture: until probes of it succeed.
+  absl::Time until = absl::InfinitePast();
 };
 
 /// An upstream key is used, or no more.

@@ -1,12 +1,15 @@
 #include "lib/http/resolver.h"
 
+#include <arpa/inet.h>
 #include <cstring>
 #include <memory>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <sys/un.h>
 
 #include "absl/strings/str_cat.h"
 
-#include "lib/runtime/wake.h"
+#include "lib/http/wait_results.h"
 
 namespace sluice::http {
 namespace {
@@ -37,6 +40,22 @@ struct Lookup {
 
 }  // namespace
 
+bool IsAddress(const std::string& host) {
+  in6_addr address;
+  return ::inet_pton(AF_INET, host.c_str(), &address) == 1 ||
+         ::inet_pton(AF_INET6, host.c_str(), &address) == 1;
+}
+
+SocketAddress UnixAddress(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  SocketAddress result;
+  std::memcpy(&result.storage, &address, sizeof address);
+  result.size = sizeof address;
+  return result;
+}
+
 WaitResult Resolve(runtime::BlockingPool& threads, const std::string& host, int port,
                    Instant deadline, std::vector<SocketAddress>* addresses) {
   auto lookup = std::make_shared<Lookup>();
@@ -44,18 +63,11 @@ WaitResult Resolve(runtime::BlockingPool& threads, const std::string& host, int 
   lookup->port = absl::StrCat(port);
   lookup->Run(AI_NUMERICHOST);
   if (lookup->error == EAI_NONAME) {
-    switch (threads.Run([lookup] { lookup->Run(AI_ADDRCONFIG); }, deadline)) {
-      case runtime::Wake::kReady:
-        break;
-      case runtime::Wake::kDeadline:
-        return {.kind = WaitResult::kDeadline};
-      case runtime::Wake::kInterrupted:
-        return {.kind = WaitResult::kCancelled};
-    }
+    const runtime::Wake wake = threads.Run([lookup] { lookup->Run(AI_ADDRCONFIG); }, deadline);
+    if (wake != runtime::Wake::kReady) return NotReady(wake);
   }
   if (lookup->error != 0) {
-    return {WaitResult::kFailed, Cause::kDnsFailed,
-            absl::StrCat(host, ": ", ::gai_strerror(lookup->error))};
+    return Failed(Cause::kDnsFailed, absl::StrCat(host, ": ", ::gai_strerror(lookup->error)));
   }
   *addresses = lookup->found;
   return {};

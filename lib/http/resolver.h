@@ -17,6 +17,12 @@ struct SocketAddress {
   const sockaddr* any() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 
+/// Whether `host` is an IPv4 or IPv6 address, without brackets.
+bool IsAddress(const std::string& host);
+
+/// Of a Unix socket; `path` is absolute and at most 107 bytes.
+SocketAddress UnixAddress(const std::string& path);
+
 /// Addresses of `host` (a name, or an address without brackets) in the system's order of
 /// preference. A name is looked up on a thread of `threads`; the running fiber waits. Not kOk:
 /// kDeadline, kCancelled, or kFailed with Cause::kDnsFailed. Thread-safe.

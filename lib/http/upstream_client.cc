@@ -7,8 +7,8 @@
 namespace sluice::http {
 
 UpstreamClient::UpstreamClient(const std::vector<std::unique_ptr<runtime::Loop>>& loops,
-                               runtime::BlockingPool& resolvers)
-    : resolvers_(resolvers) {
+                               runtime::BlockingPool& threads)
+    : dialer_(threads) {
   for (const auto& loop : loops) pools_[loop.get()] = std::make_unique<UpstreamPool>();
 }
 
@@ -16,7 +16,7 @@ UpstreamClient::~UpstreamClient() = default;
 
 OpenResult UpstreamClient::Open(const UpstreamAddress& address, const OutboundRequest& request,
                                 Instant deadline) {
-  auto connection = std::make_unique<UpstreamConnection>(address.uri, request, resolvers_,
+  auto connection = std::make_unique<UpstreamConnection>(address, request, dialer_,
                                                          *pools_.at(runtime::Loop::Current()));
   WaitResult connected = connection->Connect(deadline);
   if (connected.kind != WaitResult::kOk) return {nullptr, std::move(connected)};

@@ -10,20 +10,21 @@
 
 #include "lib/base/clock.h"
 #include "lib/exchange/seams.h"
+#include "lib/http/upstream_dialer.h"
 #include "lib/http/upstream_pool.h"
 #include "lib/runtime/blocking.h"
 #include "lib/runtime/loop.h"
 
 namespace sluice::http {
 
-/// HTTP/1.1 to upstreams over plain TCP, from the fibers of `loops`, which must outlive it. Waits
-/// heed the fiber's interrupts: the server fires them when the client leaves or the exchange is
-/// cancelled.
+/// HTTP/1.1 to upstreams over TCP, TLS and Unix sockets, from the fibers of `loops`, which must
+/// outlive it. Waits heed the fiber's interrupts: the server fires them when the client leaves or
+/// the exchange is cancelled.
 class UpstreamClient final : public Transport {
  public:
-  /// `resolvers`: threads for name look-ups; must outlive it.
+  /// `threads`: for name look-ups, and to read the files of TLS; must outlive it.
   UpstreamClient(const std::vector<std::unique_ptr<runtime::Loop>>& loops,
-                 runtime::BlockingPool& resolvers);
+                 runtime::BlockingPool& threads);
   /// The loops have ended.
   ~UpstreamClient() override;
 
@@ -40,10 +41,13 @@ class UpstreamClient final : public Transport {
   };
   Pooled pooled() const;
 
+  /// Connections that exist: with an answer on them, in a pool, or being made. Thread-safe.
+  size_t open() const { return dialer_.open(); }
+
  private:
+  UpstreamDialer dialer_;  // outlives what it made
   std::unordered_map<runtime::Loop*, std::unique_ptr<UpstreamPool>>
       pools_;  // fixed after construction
-  runtime::BlockingPool& resolvers_;
 };
 
 }  // namespace sluice::http

@@ -3,19 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
 #include <sys/uio.h>
-#include <unistd.h>
 #include <utility>
-#include <vector>
-
-#include "absl/strings/str_cat.h"
 
 #include "lib/http/head_writer.h"
-#include "lib/http/resolver.h"
+#include "lib/http/wait_results.h"
 #include "lib/runtime/loop.h"
 
 namespace sluice::http {
@@ -28,38 +20,31 @@ constexpr Duration kReconnectLimit = std::chrono::seconds(2);
 
 Instant Now() { return std::chrono::steady_clock::now(); }
 
-WaitResult NotReady(Wake wake) {
-  return {wake == Wake::kDeadline ? WaitResult::kDeadline : WaitResult::kCancelled};
-}
-
-WaitResult Failed(Cause cause, std::string detail) {
-  return {WaitResult::kFailed, cause, std::move(detail)};
-}
-
 }  // namespace
 
-UpstreamConnection::UpstreamConnection(EndpointUri target, const OutboundRequest& request,
-                                       runtime::BlockingPool& resolvers, UpstreamPool& pool)
-    : target_(std::move(target)),
+UpstreamConnection::UpstreamConnection(const UpstreamAddress& address,
+                                       const OutboundRequest& request, UpstreamDialer& dialer,
+                                       UpstreamPool& pool)
+    : address_(address),
       request_(request),
-      resolvers_(resolvers),
+      dialer_(dialer),
       pool_(pool),
       parser_(std::in_place, request.method == "HEAD") {}
 
 UpstreamConnection::~UpstreamConnection() {
   buffer_.Release();
   if (socket_ != nullptr && sent_whole_ && parser_->keep_alive() && !socket_->hung_up()) {
-    pool_.Put(target_.authority, std::move(socket_));
+    pool_.Put(address_, std::move(socket_));
   }
 }
 
 WaitResult UpstreamConnection::Connect(Instant deadline) {
   const absl::Status written =
-      AppendRequestHead(request_.method, absl::StrCat(target_.path_prefix, request_.target),
-                        target_.authority, request_.headers, request_.body.size(), &head_);
+      AppendRequestHead(request_.method, TargetAt(address_.uri, request_.target),
+                        address_.uri.authority, request_.headers, request_.body.size(), &head_);
   if (!written.ok()) return Failed(Cause::kInternal, std::string(written.message()));
 
-  socket_ = pool_.Take(target_.authority);
+  socket_ = pool_.Take(address_);
   if (socket_ == nullptr) return ConnectAnew(deadline);
   reused_ = true;
   connected_at_ = Now();
@@ -68,34 +53,8 @@ WaitResult UpstreamConnection::Connect(Instant deadline) {
 
 WaitResult UpstreamConnection::ConnectAnew(Instant deadline) {
   reused_ = false;
-  std::vector<SocketAddress> addresses;
-  WaitResult result = Resolve(resolvers_, target_.host, target_.port, deadline, &addresses);
-  for (const SocketAddress& address : addresses) {
-    const int fd =
-        ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0) return Failed(Cause::kConnectFailed, std::strerror(errno));
-    const int on = 1;
-    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    int error = ::connect(fd, address.any(), address.size) == 0 ? 0 : errno;
-    socket_ = std::make_unique<runtime::Socket>(fd);
-    if (error == EINPROGRESS) {
-      socket_->ExpectConnect();
-      const Wake wake = socket_->WaitWritable(deadline);
-      if (wake != Wake::kReady) {
-        socket_.reset();
-        return NotReady(wake);
-      }
-      socklen_t size = sizeof error;
-      ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
-    }
-    if (error == 0) {
-      connected_at_ = Now();
-      return {};
-    }
-    socket_.reset();
-    result =
-        Failed(Cause::kConnectFailed, absl::StrCat(target_.authority, ": ", std::strerror(error)));
-  }
+  WaitResult result = dialer_.Dial(address_, deadline, &socket_);
+  if (result.kind == WaitResult::kOk) connected_at_ = Now();
   return result;
 }
 
@@ -194,9 +153,12 @@ WaitResult UpstreamConnection::ReadMore(Instant deadline) {
   if (got > 0) {
     parser_->Feed(buffer_.data(), static_cast<size_t>(got));
   } else if (got == 0) {
-    parser_->FinishOnEof();
+    const bool whole = parser_->FinishOnEof() == ResponseParser::Result::kEnd;
+    if (whole && !socket_->ended_cleanly()) {
+      return Failed(Cause::kTruncated, "the connection was cut without an end of TLS");
+    }
   } else if (errno != EAGAIN) {
-    return Failed(Cause::kUpstreamReset, std::strerror(errno));
+    return socket_->failure();
   }
   return {};
 }

@@ -7,13 +7,13 @@
 #include <string>
 
 #include "lib/base/clock.h"
-#include "lib/exchange/endpoint_uri.h"
 #include "lib/exchange/seams.h"
+#include "lib/exchange/upstream_address.h"
 #include "lib/http/response_parser.h"
+#include "lib/http/upstream_dialer.h"
 #include "lib/http/upstream_pool.h"
-#include "lib/runtime/blocking.h"
+#include "lib/http/upstream_socket.h"
 #include "lib/runtime/buffer_pool.h"
-#include "lib/runtime/socket.h"
 
 namespace sluice::http {
 
@@ -21,12 +21,12 @@ namespace sluice::http {
 /// `pool` when it is destroyed behind a whole answer and may be used again; closed otherwise.
 class UpstreamConnection final : public UpstreamStream {
  public:
-  /// `resolvers` and `pool` must outlive it; `request` must stay until the head was read.
-  UpstreamConnection(EndpointUri target, const OutboundRequest& request,
-                     runtime::BlockingPool& resolvers, UpstreamPool& pool);
+  /// `address`, `dialer` and `pool` must outlive it; `request` must stay until the head was read.
+  UpstreamConnection(const UpstreamAddress& address, const OutboundRequest& request,
+                     UpstreamDialer& dialer, UpstreamPool& pool);
   ~UpstreamConnection() override;
 
-  /// Takes a connection from the pool, or makes one. kFailed: kDnsFailed or kConnectFailed.
+  /// Takes a connection from the pool, or makes one. kFailed: see UpstreamDialer::Dial.
   WaitResult Connect(Instant deadline);
 
   WaitResult ReadHead(Instant deadline, ResponseHead* head) override;
@@ -44,12 +44,12 @@ class UpstreamConnection final : public UpstreamStream {
   bool DiedIdle(const WaitResult& result) const;
   bool request_sent() const { return sent_ == head_.size() + request_.body.size(); }
 
-  const EndpointUri target_;
+  const UpstreamAddress& address_;
   const OutboundRequest& request_;
-  runtime::BlockingPool& resolvers_;
+  UpstreamDialer& dialer_;
   UpstreamPool& pool_;
 
-  std::unique_ptr<runtime::Socket> socket_;
+  std::unique_ptr<UpstreamSocket> socket_;
   bool reused_ = false;
   Instant connected_at_;
   std::string head_;  // of the request; freed once the answer began

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "lib/sse/splitter.h"
+#include "lib/upstream/outcome.h"
 
 namespace sluice::relay {
 namespace {
@@ -65,13 +66,8 @@ class FirstFrame {
   }
   bool decided() const { return is_error_ || is_valid_; }
   bool is_error() const { return is_error_; }
-  std::string error_message() const { return reader_.error() ? reader_.error()->message : ""; }
-  /// Its type and code: "server_error", "rate_limit_error/slow_down".
-  std::string error_kind() const {
-    if (!reader_.error()) return "";
-    const dialect::UpstreamError& error = *reader_.error();
-    return absl::StrCat(error.type, error.type.empty() || error.code.empty() ? "" : "/",
-                        error.code);
+  dialect::UpstreamError error() const {
+    return reader_.error() ? *reader_.error() : dialect::UpstreamError();
   }
 
  private:
@@ -128,6 +124,7 @@ class AttemptRun {
     // What an upstream says about a key of ours is not for the client, who has none of them.
     const bool confidential = fault->retry == RetryClass::kNextKey && x_.key != nullptr;
     const bool final = !MayRetry(fault->retry, x_.pool.retry) || !x_.others_remain(fault->spent);
+    answer_.rest = upstream::RestOf(answer_.head, x_.key != nullptr, x_.clock.WallNow());
     if (final && !confidential) {
       answer_.standing = fault->cause;
       return std::nullopt;
@@ -139,6 +136,7 @@ class AttemptRun {
                           .retry = fault->retry,
                           .spent = fault->spent,
                           .status = answer_.head.status,
+                          .rest = answer_.rest,
                           .answer = std::move(kept)};
   }
 
@@ -173,12 +171,20 @@ class AttemptRun {
     }
     if (first.is_error()) {
       // The message may quote the prompt: it is for the client, not for records.
-      AttemptFailure failure = FailureOf(Cause::kUpstreamErrorFrame, first.error_kind());
-      failure.message = first.error_message();
+      const dialect::UpstreamError error = first.error();
+      if (x_.key != nullptr) x_.key->SeeError(error.type, error.code);
+      AttemptFailure failure =
+          FailureOf(Cause::kUpstreamErrorFrame,
+                    absl::StrCat(error.type, error.type.empty() || error.code.empty() ? "" : "/",
+                                 error.code));
+      failure.message = error.message;
+      failure.error_type = error.type;
+      failure.error_code = error.code;
       failure.spent = Spent::kPair;  // another key may have what this one lacks
       return failure;
     }
     if (answer_.ended && !first.decided()) return FailureOf(Cause::kEmptyAnswer, "");
+    answer_.first_frame_seen = first.decided();
     return std::nullopt;
   }
 
@@ -186,6 +192,7 @@ class AttemptRun {
     absl::string_view piece;
     bool last = false;
     WaitResult wait = ReadBody(limit_.at, &piece, &last);
+    answer_.first_frame_seen = true;
     if (wait.kind == WaitResult::kOk) {
       answer_.held = std::string(piece);
       answer_.ended = last;
@@ -209,7 +216,7 @@ class AttemptRun {
 
   /// The whole answer to a failed attempt, unless it is too large or too slow.
   std::optional<WholeAnswer> KeepAnswer(Cause cause) {
-    WholeAnswer kept{.cause = cause, .by_gateway = false, .head = answer_.head, .body = ""};
+    WholeAnswer kept{.cause = cause, .ends_connection = false, .head = answer_.head, .body = ""};
     const Instant until = std::min(limit_.at, x_.clock.Now() + kErrorBodyPatience);
     while (true) {
       absl::string_view piece;

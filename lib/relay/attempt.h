@@ -33,7 +33,7 @@ inline constexpr size_t kMaxHeldBytes = size_t{64} << 10;
 /// comes.
 struct WholeAnswer {
   Cause cause = Cause::kInternal;  // why an exchange ends that is answered so
-  bool by_gateway = false;
+  bool ends_connection = false;    // a refusal or failure of the gateway's own
   ResponseHead head;
   std::string body;
 };
@@ -45,7 +45,10 @@ struct AttemptFailure {
   upstream::Spent spent = upstream::Spent::kEndpoint;  // whether or not it is retried
   int status = 0;                                      // the upstream's; 0: there was no answer
   std::string detail = {};                             // for the record: may name addresses
-  std::string message = {};                // for the client: the upstream's own words, if any
+  std::string message = {};     // for the client: the upstream's own words, if any
+  std::string error_type = {};  // of an error frame
+  std::string error_code = {};
+  std::optional<Duration> rest = {};       // for how long the endpoint asks to be left alone
   std::optional<WholeAnswer> answer = {};  // the upstream's own, if worth giving to the client
 };
 
@@ -58,6 +61,8 @@ struct HeldAnswer {
   std::string held;               // the body so far
   bool ended = false;             // and that is all of it
   std::optional<Cause> standing;  // an upstream's error that is relayed as it is
+  std::optional<Duration> rest;   // for how long the endpoint asks to be left alone
+  bool first_frame_seen = false;  // of an event stream; of another body, its first piece
   Limit first_frame;              // when the first valid frame must have come
 };
 

@@ -111,7 +111,10 @@ Cause BodyWatch::EndOfJson() {
   if (record_.usage.has_value()) observer_.OnUsage(record_, *record_.usage);
   // Elsewhere a body may hold several JSON texts, or none, whatever its type says.
   if (!complete && dialect_ != dialect::Dialect::kNone) return Cause::kTruncated;
-  return dialect::ErrorOfBody(*json_) ? Cause::kUpstreamErrorFrame : Cause::kCompleted;
+  std::optional<dialect::UpstreamError> error = dialect::ErrorOfBody(*json_);
+  if (!error.has_value()) return Cause::kCompleted;
+  json_error_ = std::make_unique<dialect::UpstreamError>(*std::move(error));
+  return Cause::kUpstreamErrorFrame;
 }
 
 }  // namespace sluice::relay

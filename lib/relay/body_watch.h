@@ -49,6 +49,10 @@ class BodyWatch {
   /// Whether an end marker or an error of the upstream has come: nothing more needs to.
   bool closed() const { return ended_ || errored_; }
   bool errored() const { return errored_; }
+  /// What it said; null: nothing has.
+  const dialect::UpstreamError* error() const {
+    return events_.has_value() ? events_->reader.error() : json_error_.get();
+  }
   /// Whether it also passed: nothing is to be added after it.
   bool told() const { return told_; }
   /// Whether an event has begun that the client's parser would join to what follows.
@@ -73,6 +77,7 @@ class BodyWatch {
   Observer& observer_;
   std::optional<EventStream> events_;
   std::unique_ptr<std::string> json_;  // the copy, as long as it may be read
+  std::unique_ptr<dialect::UpstreamError> json_error_;
   std::optional<Instant> last_frame_at_;
   bool ended_ = false;
   bool errored_ = false;

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "lib/base/log.h"
+#include "lib/exchange/provenance.h"
 
 namespace sluice::relay {
 namespace {
@@ -18,18 +19,6 @@ constexpr size_t kMaxTextBytes = 256;
 
 double Milliseconds(Duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
-}
-
-absl::string_view LabelOf(Provenance provenance) {
-  switch (provenance) {
-    case Provenance::kReported:
-      return "reported";
-    case Provenance::kPartial:
-      return "partial";
-    case Provenance::kAbsent:
-      break;
-  }
-  return "absent";
 }
 
 /// Collects the fields that there are.

@@ -29,7 +29,8 @@ LiveExchange::LiveExchange(const Clock& clock, Observer& observer, ExchangeRegis
 
 LiveExchange::~LiveExchange() { Finish(LossCause()); }
 
-void LiveExchange::Start(ExchangeInfo info) {
+void LiveExchange::Start(ExchangeInfo info, std::optional<Allowance> allowance) {
+  allowance_ = std::move(allowance);
   record_->subject = std::make_shared<const Subject>(
       Subject{.exchange = std::make_shared<const ExchangeInfo>(std::move(info))});
   registry_.Enter(record_, cancellation_);
@@ -90,6 +91,8 @@ void LiveExchange::Finish(Cause cause, absl::string_view detail) {
   if (record_->usage.has_value()) {
     record_->provenance = cause == Cause::kCompleted ? Provenance::kReported : Provenance::kPartial;
   }
+  if (allowance_.has_value() && record_->usage.has_value()) allowance_->Settle(*record_->usage);
+  allowance_.reset();
   in_flight_.fetch_sub(1, std::memory_order_relaxed);
   if (cause == Cause::kCompleted) observer_.OnDone(*record_);
   observer_.OnFinished(*record_);

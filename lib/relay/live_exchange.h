@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -12,6 +13,7 @@
 #include "lib/exchange/exchange.h"
 #include "lib/exchange/observer.h"
 #include "lib/exchange/registry.h"
+#include "lib/relay/allowance.h"
 #include "lib/relay/attempt.h"
 
 namespace sluice::relay {
@@ -28,8 +30,8 @@ class LiveExchange {
   LiveExchange(const LiveExchange&) = delete;
   LiveExchange& operator=(const LiveExchange&) = delete;
 
-  /// Once, before all that follows.
-  void Start(ExchangeInfo info);
+  /// Once, before all that follows. `allowance` is held until the exchange finishes.
+  void Start(ExchangeInfo info, std::optional<Allowance> allowance);
   void BeginAttempt(std::string endpoint, absl::string_view key_id);
   /// The upstream's connection has just been closed: of a cancelled exchange, that is its latency.
   /// The first call counts.
@@ -46,6 +48,12 @@ class LiveExchange {
   /// Why the exchange ends when its client can't be reached or it was cancelled.
   Cause LossCause() const { return cancellation_.cause().value_or(Cause::kClientGone); }
 
+  /// Whether it must be ended because of the tokens it has used.
+  bool OverAllowance() const {
+    return allowance_.has_value() && record_->usage.has_value() &&
+           allowance_->Exceeded(*record_->usage);
+  }
+
   bool cancelled() const { return cancellation_.cause().has_value(); }
 
   Exchange& record() { return *record_; }
@@ -60,6 +68,7 @@ class LiveExchange {
   Cancellation& cancellation_;
   std::atomic<int>& in_flight_;
   const std::shared_ptr<Exchange> record_;
+  std::optional<Allowance> allowance_;
 };
 
 }  // namespace sluice::relay

@@ -6,6 +6,8 @@
 
 #include "absl/strings/string_view.h"
 
+#include "lib/admission/client_keys.h"
+#include "lib/admission/gate.h"
 #include "lib/base/clock.h"
 #include "lib/config/store.h"
 #include "lib/exchange/cancellation.h"
@@ -15,15 +17,20 @@
 #include "lib/exchange/seams.h"
 #include "lib/upstream/endpoint_table.h"
 #include "lib/upstream/key_ring.h"
+#include "lib/upstream/retry_budget.h"
 
 namespace sluice::relay {
 
 struct ProxyDeps {
   const Clock& clock;
   const config::Store& config;
+  const admission::ClientKeysFile* client_keys;  // null: anybody may call
+  admission::Gate& gate;
   upstream::EndpointTable& endpoints;
   upstream::KeyRing& keys;
+  upstream::RetryBudgets& retry_budgets;
   Transport& transport;
+  ParkingLot& parking_lot;
   Observer& observer;
   ExchangeRegistry& registry;  // among what `observer` calls
 };

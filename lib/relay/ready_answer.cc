@@ -49,7 +49,7 @@ Answer::Step ReadyAnswer::Next(ClientSink& sink) {
 WholeAnswer ErrorAnswer(dialect::Dialect dialect, Cause cause, absl::string_view message) {
   WholeAnswer answer;
   answer.cause = cause;
-  answer.by_gateway = true;
+  answer.ends_connection = true;
   answer.head.status = InfoOf(cause).http_status;
   answer.head.reason = std::string(ReasonPhrase(answer.head.status));
   answer.head.headers.Add("Content-Type", "application/json");

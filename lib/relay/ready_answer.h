@@ -23,7 +23,7 @@ class ReadyAnswer final : public Answer {
               Duration stall_limit);
 
   Body body() const override { return body_; }
-  bool ends_connection() const override { return answer_.by_gateway; }
+  bool ends_connection() const override { return answer_.ends_connection; }
   Step Next(ClientSink& sink) override;
 
  private:

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "lib/relay/headers.h"
+#include "lib/upstream/outcome.h"
 
 namespace sluice::relay {
 namespace {
@@ -26,22 +27,23 @@ Answer::Body BodyOf(const HeldAnswer& held) {
 
 UpstreamAnswer::UpstreamAnswer(std::unique_ptr<LiveExchange> exchange,
                                std::shared_ptr<const config::Snapshot> snapshot,
-                               const config::Pool& pool, upstream::Lease lease,
-                               dialect::Dialect dialect, PassRules rules, HeldAnswer held)
-    : body_(BodyOf(held)),
+                               dialect::Dialect dialect, Served served)
+    : body_(BodyOf(served.held)),
       exchange_(std::move(exchange)),
       snapshot_(std::move(snapshot)),
-      pool_(pool),
-      lease_(std::move(lease)),
-      stream_(std::move(held.stream)),
-      watch_(held.kind, dialect, rules, exchange_->record(), exchange_->observer()),
-      uncommitted_(std::make_unique<Uncommitted>(
-          Uncommitted{std::move(held.head), std::move(held.held), held.ended})),
-      first_frame_(held.first_frame),
-      standing_(held.standing),
+      pool_(served.pool),
+      slot_(std::move(served.slot)),
+      pair_(std::move(served.pair)),
+      stream_(std::move(served.held.stream)),
+      watch_(served.held.kind, dialect, served.rules, exchange_->record(), exchange_->observer()),
+      uncommitted_(std::make_unique<Uncommitted>(Uncommitted{
+          std::move(served.held.head), std::move(served.held.held), served.held.ended})),
+      first_frame_(served.held.first_frame),
+      standing_(served.held.standing),
+      rest_(served.held.rest),
       dialect_(dialect) {
-  if (!rules.PassAll() && watch_.is_event_stream()) {
-    filter_ = std::make_unique<FrameFilter>(rules, exchange_->record());
+  if (!served.rules.PassAll() && watch_.is_event_stream()) {
+    filter_ = std::make_unique<FrameFilter>(served.rules, exchange_->record());
     written_ = std::make_unique<Digest>();
   }
   ResponseHead& head = uncommitted_->head;
@@ -76,6 +78,9 @@ Answer::Step UpstreamAnswer::Relay(ClientSink& sink) {
     case WaitResult::kOk:
       exchange_->record().bytes_from_upstream += piece.size();
       if (!Pass(piece, sink)) return Step::kAbort;
+      if (!last && !watch_.closed() && exchange_->OverAllowance()) {
+        return Break(sink, Cause::kOverLimit, "its principal's tokens of the minute are used up");
+      }
       return last ? Relay(sink) : Step::kMore;
     case WaitResult::kEnd:
       return EndOfBody(sink);
@@ -166,6 +171,16 @@ Answer::Step UpstreamAnswer::Break(ClientSink& sink, Cause cause, absl::string_v
   return Step::kEnd;
 }
 
+void UpstreamAnswer::ReturnPair(Cause cause) {
+  const dialect::UpstreamError* said = watch_.error();
+  const dialect::UpstreamError error = said != nullptr ? *said : dialect::UpstreamError();
+  if (said != nullptr && pair_.key.has_value()) pair_.key->SeeError(error.type, error.code);
+  const int status = exchange_->record().attempts.back().http_status;
+  pair_.lease.Report(upstream::OutcomeOf(cause, status, error.type, error.code), cause, rest_);
+  pair_.lease.Release();
+  slot_.reset();
+}
+
 void UpstreamAnswer::CloseUpstream() {
   stream_.reset();
   exchange_->UpstreamClosed();
@@ -174,7 +189,6 @@ void UpstreamAnswer::CloseUpstream() {
 void UpstreamAnswer::Finish(Cause cause, absl::string_view detail) {
   if (exchange_->finished()) return;
   CloseUpstream();
-  lease_.Release();
   if (exchange_->record().stamps.first_byte.has_value()) {
     exchange_->record().digest_from_upstream = read_.value();
     exchange_->record().digest_to_client = (written_ != nullptr ? *written_ : read_).value();
@@ -184,6 +198,7 @@ void UpstreamAnswer::Finish(Cause cause, absl::string_view detail) {
   } else if (watch_.closed() && cause == Cause::kClientGone) {
     cause = Cause::kCompleted;  // it had all of the answer
   }
+  ReturnPair(cause);
   exchange_->Finish(cause, detail);
 }
 

@@ -2,6 +2,7 @@
 #define SLUICE_LIB_RELAY_UPSTREAM_ANSWER_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -15,20 +16,19 @@
 #include "lib/relay/frame_filter.h"
 #include "lib/relay/limit.h"
 #include "lib/relay/live_exchange.h"
-#include "lib/relay/pass_rules.h"
+#include "lib/relay/pool_attempts.h"
 #include "lib/relay/proxy.h"
-#include "lib/upstream/endpoint_table.h"
+#include "lib/upstream/pair.h"
 
 namespace sluice::relay {
 
 /// An upstream's answer from the commit to the finish.
 class UpstreamAnswer final : public Answer {
  public:
-  /// `snapshot` is the configuration that `pool` and `lease` belong to; `rules` are for an event
-  /// stream.
+  /// `snapshot` is the configuration that `served` belongs to.
   UpstreamAnswer(std::unique_ptr<LiveExchange> exchange,
-                 std::shared_ptr<const config::Snapshot> snapshot, const config::Pool& pool,
-                 upstream::Lease lease, dialect::Dialect dialect, PassRules rules, HeldAnswer held);
+                 std::shared_ptr<const config::Snapshot> snapshot, dialect::Dialect dialect,
+                 Served served);
   ~UpstreamAnswer() override;
 
   Body body() const override { return body_; }
@@ -55,16 +55,19 @@ class UpstreamAnswer final : public Answer {
   Step EndOfBody(ClientSink& sink);
   Step Break(ClientSink& sink, Cause cause, absl::string_view detail);
   void CloseUpstream();
+  /// Tells the endpoint and the key how it went, and gives them back.
+  void ReturnPair(Cause cause);
   void Finish(Cause cause, absl::string_view detail = "");
 
   Limit SilenceLimit() const;
 
   const Body body_;
-  // Destroyed in reverse: the connection and the lease go before the record is closed.
+  // Destroyed in reverse: the connection, the lease and the slot go before the record is closed.
   const std::unique_ptr<LiveExchange> exchange_;
   const std::shared_ptr<const config::Snapshot> snapshot_;
   const config::Pool& pool_;
-  upstream::Lease lease_;
+  std::optional<admission::Slot> slot_;  // in the pool
+  upstream::Pair pair_;
   std::unique_ptr<UpstreamStream> stream_;
   std::unique_ptr<FrameFilter> filter_;  // null: all passes
   BodyWatch watch_;
@@ -74,6 +77,7 @@ class UpstreamAnswer final : public Answer {
   const Limit first_frame_;
   Instant last_passed_at_;  // when the last piece had been written
   const std::optional<Cause> standing_;
+  const std::optional<Duration> rest_;
   const dialect::Dialect dialect_;
 };
 

@@ -20,7 +20,7 @@ std::string Number(double value) { return absl::StrFormat("%.15g", value); }
 void MetricsText::Sample(Labels labels, double value) { Line("", labels, value); }
 
 void MetricsText::Distribution(absl::string_view name, absl::string_view help,
-                            const Histogram::Reading& reading) {
+                               const Histogram::Reading& reading) {
   Begin(name, help, "histogram");
   uint64_t cumulative = 0;
   for (size_t i = 0; i < Histogram::kBounds.size(); ++i) {

@@ -2,22 +2,21 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 #include "lib/base/log.h"
-#include "lib/upstream/picker.h"
+#include "lib/upstream/outcome.h"
+#include "lib/upstream/retry_after.h"
+#include "lib/upstream/round_robin.h"
 
 namespace sluice::upstream {
 namespace {
 
 constexpr Duration kFirstBackoff = std::chrono::seconds(1);
 constexpr Duration kLongestBackoff = std::chrono::seconds(60);
-constexpr Duration kLongestRest = std::chrono::hours(1);
+constexpr double kJitter = 0.2;
 
 std::string NameOf(const config::Pool& pool, const config::Key& key) {
   return absl::StrCat(pool.id, "/", key.id);
@@ -32,7 +31,11 @@ void KeyUse::AddTo(HeaderList& headers) const {
 }
 
 void KeyUse::See(const ResponseHead& answer) const {
-  ring_->See(*snapshot_, *pool_, *key_, answer);
+  ring_->See(*snapshot_, *pool_, *key_, answer.status, answer.headers.Find("Retry-After"));
+}
+
+void KeyUse::SeeError(absl::string_view type, absl::string_view code) const {
+  ring_->See(*snapshot_, *pool_, *key_, StatusOfError(type, code), nullptr);
 }
 
 std::optional<KeyUse> KeyRing::Take(const config::Snapshot& snapshot, const config::Pool& pool,
@@ -62,34 +65,55 @@ bool KeyRing::Has(const config::Snapshot& snapshot, const config::Pool& pool,
                      });
 }
 
+std::optional<KeyUse> KeyRing::First(const config::Snapshot& snapshot, const config::Pool& pool) {
+  MutexLock lock(&mutex_);
+  for (const config::Key& key : pool.keys) {
+    if (IsUsable(snapshot, pool, key)) return KeyUse(*this, snapshot, pool, key);
+  }
+  return std::nullopt;
+}
+
+std::vector<KeyRing::Reading> KeyRing::Read(const config::Snapshot& snapshot,
+                                            const config::Pool& pool) const {
+  std::vector<Reading> readings;
+  MutexLock lock(&mutex_);
+  for (const config::Key& key : pool.keys) {
+    Reading reading{.id = key.id, .state = StateOf(snapshot, pool, key)};
+    if (reading.state == KeyStateChanged::State::kResting) {
+      reading.until = WallOf(states_.find(NameOf(pool, key))->second.rests_until);
+    }
+    readings.push_back(std::move(reading));
+  }
+  return readings;
+}
+
 void KeyRing::See(const config::Snapshot& snapshot, const config::Pool& pool,
-                  const config::Key& key, const ResponseHead& answer) {
+                  const config::Key& key, int status, const std::string* retry_after) {
   MutexLock lock(&mutex_);
   State& state = states_[NameOf(pool, key)];
-  switch (answer.status) {
+  switch (status) {
     case 401:
     case 402:
     case 403:
-      if (state.refused_in < snapshot.generation()) {
+      if (state.refused_in < snapshot.edition()) {
         Log(LogLevel::kWarning, "upstream key refused: out of use until the configuration changes",
-            {{"pool", pool.id}, {"key", key.id}, {"status", answer.status}});
+            {{"pool", pool.id}, {"key", key.id}, {"status", status}});
         Tell(pool, key, KeyStateChanged::State::kRefused, state);
       }
-      state.refused_in = std::max(state.refused_in, snapshot.generation());
+      state.refused_in = std::max(state.refused_in, snapshot.edition());
       break;
     case 429:
-      if (Rest(state, answer.headers.Find("Retry-After")) &&
-          state.told != KeyStateChanged::State::kRefused) {
+      if (Rest(state, retry_after) && state.told != KeyStateChanged::State::kRefused) {
         Tell(pool, key, KeyStateChanged::State::kResting, state);
       }
       break;
     default:
-      if (answer.status < 300) state.backoff = Duration(0);
+      if (status < 300) state.backoff = Duration(0);
       break;
   }
 }
 
-bool KeyRing::Rest(State& state, const std::string* retry_after) const {
+bool KeyRing::Rest(State& state, const std::string* retry_after) {
   const Instant now = clock_.Now();
   const Instant before = state.rests_until;
   if (retry_after != nullptr) {
@@ -100,7 +124,8 @@ bool KeyRing::Rest(State& state, const std::string* retry_after) const {
   }
   if (now < before) return false;  // one of several refused together: the same overload
   state.backoff = std::clamp(2 * state.backoff, kFirstBackoff, kLongestBackoff);
-  state.rests_until = now + state.backoff;
+  const double spread = 1 + kJitter * (2 * random_.Unit() - 1);
+  state.rests_until = now + std::chrono::duration_cast<Duration>(state.backoff * spread);
   return true;
 }
 
@@ -109,32 +134,25 @@ void KeyRing::Tell(const config::Pool& pool, const config::Key& key, KeyStateCha
   state.told = now;
   KeyStateChanged change{.pool = pool.id, .key_id = key.id, .state = now};
   if (now == KeyStateChanged::State::kResting) {
-    change.until = clock_.WallNow() + absl::FromChrono(state.rests_until - clock_.Now());
+    change.until = WallOf(state.rests_until);
   }
   on_change_(std::move(change));
 }
 
-bool KeyRing::IsUsable(const config::Snapshot& snapshot, const config::Pool& pool,
-                       const config::Key& key) const {
+KeyStateChanged::State KeyRing::StateOf(const config::Snapshot& snapshot, const config::Pool& pool,
+                                        const config::Key& key) const {
   const auto found = states_.find(NameOf(pool, key));
-  if (found == states_.end()) return true;
+  if (found == states_.end()) return KeyStateChanged::State::kActive;
   const State& state = found->second;
-  const bool refused = state.refused_in != 0 && snapshot.generation() <= state.refused_in;
-  return !refused && clock_.Now() >= state.rests_until;
+  if (state.refused_in != 0 && snapshot.edition() <= state.refused_in) {
+    return KeyStateChanged::State::kRefused;
+  }
+  return clock_.Now() < state.rests_until ? KeyStateChanged::State::kResting
+                                          : KeyStateChanged::State::kActive;
 }
 
-std::optional<Duration> ParseRetryAfter(absl::string_view value, absl::Time now) {
-  value = absl::StripAsciiWhitespace(value);
-  if (!value.empty() && std::all_of(value.begin(), value.end(),
-                                    [](unsigned char c) { return absl::ascii_isdigit(c); })) {
-    uint64_t seconds = std::numeric_limits<uint64_t>::max();
-    if (!absl::SimpleAtoi(value, &seconds) || seconds > 3600) return kLongestRest;
-    return std::chrono::seconds(seconds);
-  }
-  absl::Time at;
-  std::string error;
-  if (!absl::ParseTime("%a, %d %b %Y %H:%M:%S GMT", value, &at, &error)) return std::nullopt;
-  return std::clamp(absl::ToChronoNanoseconds(at - now), Duration(0), kLongestRest);
+absl::Time KeyRing::WallOf(Instant at) const {
+  return clock_.WallNow() + absl::FromChrono(at - clock_.Now());
 }
 
 }  // namespace sluice::upstream

@@ -4,41 +4,40 @@
 #include <utility>
 
 namespace sluice::upstream {
-namespace {
 
-bool SomeEndpointAllows(const EndpointTable& endpoints, const config::Pool& pool,
-                        const Tried& tried, absl::string_view key) {
-  return std::any_of(pool.endpoints.begin(), pool.endpoints.end(),
-                     [&](const config::Endpoint& endpoint) {
-                       return tried.Allows(endpoint.id, key) && endpoints.Takes(pool, endpoint);
-                     });
-}
-
-}  // namespace
-
-std::optional<Pair> AcquirePair(EndpointTable& endpoints, KeyRing& keys,
-                                const config::Snapshot& snapshot, const config::Pool& pool,
-                                const Tried& tried) {
+std::variant<Pair, Shortage> AcquirePair(EndpointTable& endpoints, KeyRing& keys,
+                                         const config::Snapshot& snapshot, const config::Pool& pool,
+                                         const Tried& tried, const PickKey& pick) {
   std::optional<KeyUse> key;
   if (!pool.keys.empty()) {
+    // What the endpoints lack for the usable key that comes nearest to having one.
+    Shortage shortage = Shortage::kNoneConfigured;
+    bool usable = false;
     key = keys.Take(snapshot, pool, [&](const config::Key& candidate) {
-      return SomeEndpointAllows(endpoints, pool, tried, candidate.id);
+      usable = true;
+      const std::optional<Shortage> lack = endpoints.Lacks(
+          snapshot, pool, [&](absl::string_view id) { return tried.Allows(id, candidate.id); });
+      if (lack.has_value()) shortage = std::max(shortage, *lack);
+      return !lack.has_value();
     });
-    if (!key.has_value()) return std::nullopt;
+    if (!key.has_value()) return usable ? shortage : Shortage::kNoKey;
   }
-  std::optional<Lease> lease = endpoints.Acquire(pool, [&](const config::Endpoint& endpoint) {
-    return tried.Allows(endpoint.id, key ? key->id() : "");
-  });
-  if (!lease.has_value()) return std::nullopt;
-  return Pair{*std::move(lease), key};
+  std::variant<Lease, Shortage> lease = endpoints.Acquire(
+      snapshot, pool, [&](absl::string_view id) { return tried.Allows(id, key ? key->id() : ""); },
+      pick);
+  if (auto* shortage = std::get_if<Shortage>(&lease)) return *shortage;
+  return Pair{std::get<Lease>(std::move(lease)), key};
 }
 
-bool PairRemains(const EndpointTable& endpoints, const KeyRing& keys,
-                 const config::Snapshot& snapshot, const config::Pool& pool, const Tried& tried) {
-  if (pool.keys.empty()) return SomeEndpointAllows(endpoints, pool, tried, "");
-  return keys.Has(snapshot, pool, [&](const config::Key& candidate) {
-    return SomeEndpointAllows(endpoints, pool, tried, candidate.id);
-  });
+bool PairRemains(EndpointTable& endpoints, const KeyRing& keys, const config::Snapshot& snapshot,
+                 const config::Pool& pool, const Tried& tried) {
+  const auto allows = [&](absl::string_view key) {
+    return !endpoints.Lacks(snapshot, pool,
+                            [&](absl::string_view id) { return tried.Allows(id, key); });
+  };
+  if (pool.keys.empty()) return allows("");
+  return keys.Has(snapshot, pool,
+                  [&](const config::Key& candidate) { return allows(candidate.id); });
 }
 
 }  // namespace sluice::upstream

@@ -2,12 +2,14 @@
 #define SLUICE_LIB_UPSTREAM_PAIR_H_
 
 #include <optional>
+#include <variant>
 
 #include "absl/strings/string_view.h"
 
 #include "lib/config/snapshot.h"
 #include "lib/upstream/endpoint_table.h"
 #include "lib/upstream/key_ring.h"
+#include "lib/upstream/picker.h"
 #include "lib/upstream/tried.h"
 
 namespace sluice::upstream {
@@ -20,16 +22,15 @@ struct Pair {
   absl::string_view key_id() const { return key ? absl::string_view(key->id()) : ""; }
 };
 
-/// Takes the next key and the next endpoint of `pool`, each in its turn, that `tried` allows
-/// together; nothing when there are none. Draining endpoints are left out. `pool` is of `snapshot`,
-/// which outlives the pair.
-std::optional<Pair> AcquirePair(EndpointTable& endpoints, KeyRing& keys,
-                                const config::Snapshot& snapshot, const config::Pool& pool,
-                                const Tried& tried);
+/// Takes the next key of `pool` in its turn and the endpoint that its picker chooses, of those that
+/// `tried` allows together. `pool` is of `snapshot`, which outlives the pair.
+std::variant<Pair, Shortage> AcquirePair(EndpointTable& endpoints, KeyRing& keys,
+                                         const config::Snapshot& snapshot, const config::Pool& pool,
+                                         const Tried& tried, const PickKey& pick = {});
 
-/// Whether AcquirePair would find one. Another exchange may have its key refused first.
-bool PairRemains(const EndpointTable& endpoints, const KeyRing& keys,
-                 const config::Snapshot& snapshot, const config::Pool& pool, const Tried& tried);
+/// Whether AcquirePair would find one. Another exchange may take the last place first.
+bool PairRemains(EndpointTable& endpoints, const KeyRing& keys, const config::Snapshot& snapshot,
+                 const config::Pool& pool, const Tried& tried);
 
 }  // namespace sluice::upstream
 

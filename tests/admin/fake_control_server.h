@@ -69,6 +69,7 @@ class FakeControlServer {
   grpc::Status endpoint_result;
   std::function<grpc::Status(grpc::ServerContext*, DrainWriter*)> drain;
   std::function<grpc::Status(grpc::ServerContext*, TailWriter*)> tail;
+  control::v1::GetUsageResponse usage;
   std::deque<control::v1::CheckLeaksResponse> leaks;  // one per call, then the last
   std::deque<WatchScript> watches;  // one per call; a call after the last is UNAVAILABLE
 
@@ -212,6 +213,10 @@ class FakeControlServer {
                               TailWriter* writer) override {
       fake_->Remember(*request);
       return fake_->tail(context, writer);
+    }
+    grpc::Status GetUsage(grpc::ServerContext*, const control::v1::GetUsageRequest* request,
+                          control::v1::GetUsageResponse* response) override {
+      return fake_->Answer(*request, fake_->usage, grpc::Status::OK, response);
     }
     grpc::Status CheckLeaks(grpc::ServerContext*, const control::v1::CheckLeaksRequest* request,
                             control::v1::CheckLeaksResponse* response) override {

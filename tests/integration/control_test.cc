@@ -110,7 +110,7 @@ TEST_F(ControlTest, StreamsTheChangesOfAKeyWithItsPool) {
   ASSERT_TRUE(watch->Read(&response));
   ASSERT_EQ(response.events_size(), 1);
   EXPECT_EQ(response.events(0).key_state_changed().key_id(), "k1");
-  EXPECT_EQ(response.events(0).key_state_changed().state(), pb::KeyStateChanged::STATE_REFUSED);
+  EXPECT_EQ(response.events(0).key_state_changed().state(), pb::KeyStatus::STATE_REFUSED);
   EXPECT_GT(response.events(0).time().seconds(), 0);
   context.TryCancel();
   gateway_ = nullptr;  // its threads end before the variable does

@@ -139,7 +139,8 @@ TEST(DaemonFlagsTest, NamesTheAddressThatItCannotHave) {
   }
   for (const char* flag : {"--listen=", "--admin="}) {
     for (const char* address : {"nowhere:1", "127.0.0.1", "127.0.0.1:65536", "::1:80"}) {
-      const Ended ended = RunToEnd(Daemon::Args({absl::StrCat(flag, address)}));
+      const Ended ended =
+          RunToEnd(Daemon::Args({"--allow_anonymous", absl::StrCat(flag, address)}));
       EXPECT_EQ(ended.code, 1) << flag << address;
       EXPECT_THAT(ended.err, HasSubstr("is not "));
     }
@@ -158,6 +159,23 @@ TEST(DaemonProbeTest, AnswersProbesOnTheAdminPortAlone) {
   }
   EXPECT_EQ(Ask(daemon.admin_port(), GetRequest("/v1/models")).status, 404);
   EXPECT_EQ(Ask(daemon.admin_port(), PostRequest("/healthz", "")).status, 405);
+}
+
+TEST(DaemonProbeTest, ShowsMetricsOnTheAdminPort) {
+  auto engine = ScriptedEngine::Start().value();
+  engine->AnswerAll(Script().Json("{}"));
+  const TempFile file(ConfigFor(engine->uri()));
+  Daemon daemon({absl::StrCat("--config=", file.path())});
+  ASSERT_EQ(Ask(daemon.port(), PostRequest("/v1/chat/completions", R"({"model":"m"})")).status,
+            200);
+  const auto page = Ask(daemon.admin_port(), GetRequest("/metrics"));
+  EXPECT_EQ(page.status, 200);
+  for (const char* line :
+       {"sluice_exchanges_total{cause=\"completed\"} 1\n", "sluice_exchanges_in_flight 0\n",
+        "sluice_endpoint_attempts_total{endpoint=\"pools/chat/endpoints/a\"} 1\n",
+        "sluice_exchange_duration_seconds_count 1\n"}) {
+    EXPECT_THAT(page.body, HasSubstr(line));
+  }
 }
 
 /// A daemon with one stream under way, of which one event has passed; the next waits at "rest".

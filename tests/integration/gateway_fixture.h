@@ -45,6 +45,7 @@ class GatewayFixture : public ::testing::Test {
     options.loops = loops;
     options.config = std::move(config);
     options.client_reads = client_reads_;
+    options.ledger = ledger_;
     options.observer = &finished_;
     absl::StatusOr<std::unique_ptr<server::Gateway>> started = server::Gateway::Start(options);
     ASSERT_TRUE(started.ok()) << started.status();
@@ -73,6 +74,7 @@ class GatewayFixture : public ::testing::Test {
   }
 
   http::ReadLimits client_reads_;
+  std::string ledger_;  // of the next start; "": none
   FinishedExchanges finished_;
   std::unique_ptr<ScriptedEngine> engine_;
   std::unique_ptr<server::Gateway> gateway_;

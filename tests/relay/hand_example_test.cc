@@ -70,7 +70,7 @@ TEST_F(HandExampleTest, PassesEveryTwoWaySplit) {
     testing::Transcript transcript;
     testing::RecordingObserver observer(transcript);
     testing::RecordingSink sink(transcript);
-    Proxy proxy({clock_, store_, endpoints_, keys_, transport_, observer, registry_});
+    Proxy proxy(Deps(observer));
     transport_.Play(Script()
                         .Head(200, kEventStreamType)
                         .Piece(example_.body.substr(0, split))

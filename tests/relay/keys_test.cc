@@ -179,7 +179,7 @@ TEST_F(KeysTest, RelaysTheLast429WithItsRetryAfter) {
   Run();
   EXPECT_EQ(sink_.head().status, 429);
   EXPECT_EQ(*AnswerHeader("Retry-After"), "17");
-  clock_.Advance(seconds(1));
+  clock_.Advance(milliseconds(1200));  // the first backoff and its jitter
   EXPECT_EQ(KeyOfNext(), "k1");
   EXPECT_EQ(KeyOfNext(), "k1");
   clock_.Advance(seconds(16));

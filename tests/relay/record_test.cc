@@ -366,7 +366,7 @@ TEST_F(RecordTest, SeveralObserversHearTheSame) {
   Observers both;
   both.Add(&first);
   both.Add(&second);
-  Proxy proxy({clock_, store_, endpoints_, keys_, transport_, both, registry_});
+  Proxy proxy(Deps(both));
   transport_.Play(GoodStream());
   const std::unique_ptr<Answer> answer = proxy.Serve(ChatRequest(), clock_.Now(), cancellation_);
   Drive(*answer);

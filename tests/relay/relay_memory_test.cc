@@ -10,6 +10,8 @@
 #include "lib/upstream/endpoint_table.h"
 #include "lib/upstream/key_ring.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/fake_parking_lot.h"
+#include "tests/support/fake_random.h"
 #include "tests/support/heap_count.h"
 
 // What a stream costs in heap memory while it lives: beside it, a gateway holds its connections'.
@@ -57,7 +59,7 @@ class EndlessStream final : public UpstreamStream {
 
 class EndlessTransport final : public Transport {
  public:
-  OpenResult Open(absl::string_view, const OutboundRequest&, Instant) override {
+  OpenResult Open(const UpstreamAddress&, const OutboundRequest&, Instant) override {
     return {std::make_unique<EndlessStream>(), {}};
   }
 };
@@ -100,10 +102,24 @@ class RelayMemoryTest : public ::testing::Test {
   Observers observers_;
   ExchangeRegistry registry_{/*finished_kept=*/0};
   EndlessTransport transport_;
-  upstream::EndpointTable endpoints_;
-  upstream::KeyRing keys_{clock_};
+  testing::FakeRandom random_;
+  upstream::EndpointTable endpoints_{clock_, random_};
+  upstream::RetryBudgets retry_budgets_;
+  upstream::KeyRing keys_{clock_, random_};
   config::Store store_{clock_};
-  Proxy proxy_{{clock_, store_, endpoints_, keys_, transport_, observers_, registry_}};
+  admission::Gate gate_{clock_};
+  testing::FakeParkingLot parking_lot_{clock_, cancellation_};
+  Proxy proxy_{ProxyDeps{.clock = clock_,
+                         .config = store_,
+                         .client_keys = nullptr,
+                         .gate = gate_,
+                         .endpoints = endpoints_,
+                         .keys = keys_,
+                         .retry_budgets = retry_budgets_,
+                         .transport = transport_,
+                         .parking_lot = parking_lot_,
+                         .observer = observers_,
+                         .registry = registry_}};
   DiscardingSink sink_;
 };
 

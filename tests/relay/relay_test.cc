@@ -1,7 +1,10 @@
 #include "tests/relay/relay_test.h"
 
+#include <fstream>
+#include <openssl/sha.h>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 
 #include "lib/base/log.h"
@@ -30,6 +33,9 @@ RelayTest::RelayTest() {
 RelayTest::~RelayTest() {
   SetLogSink(nullptr);
   EXPECT_EQ(proxy_.in_flight(), 0);
+  EXPECT_EQ(gate_.principals.Read("anonymous"), 0);
+  EXPECT_EQ(gate_.pools.Read("chat"), 0);
+  EXPECT_EQ(gate_.queues.Depth("chat"), 0u);
   for (const auto& sent : transport_.sent())
     EXPECT_TRUE(sent->closed) << sent->address.uri.authority;
   for (const absl::string_view id : {"a", "b", "c"}) {
@@ -53,6 +59,23 @@ void RelayTest::Configure(std::initializer_list<absl::string_view> endpoints,
 void RelayTest::ConfigureAll(config::Config config) {
   const auto updated = store_.Update(std::move(config), store_.Current()->etag());
   ASSERT_TRUE(updated.ok()) << updated.status();
+}
+
+void RelayTest::RequireClientKeys(
+    std::initializer_list<std::pair<absl::string_view, absl::string_view>> keys) {
+  const std::string path = directory_.path() + "/client_keys";
+  {
+    std::ofstream file(path);
+    for (const auto& [principal, key] : keys) {
+      unsigned char hash[SHA256_DIGEST_LENGTH];
+      SHA256(reinterpret_cast<const unsigned char*>(key.data()), key.size(), hash);
+      file << principal << " "
+           << absl::BytesToHexString(
+                  absl::string_view(reinterpret_cast<const char*>(hash), sizeof(hash)))
+           << "\n";
+    }
+  }
+  client_keys_ = admission::ClientKeysFile::Open(path).value();
 }
 
 Request RelayTest::ChatRequest() {
@@ -80,6 +103,14 @@ Answer::Step RelayTest::Drive(Answer& answer) {
 Answer::Step RelayTest::Run(Request request) {
   const std::unique_ptr<Answer> answer = Serve(std::move(request));
   return Drive(*answer);
+}
+
+testing::RecordingSink RelayTest::RunApart(Request request) {
+  testing::RecordingSink sink(transcript_);
+  const std::unique_ptr<Answer> answer = Serve(std::move(request));
+  while (answer->Next(sink) == Answer::Step::kMore) {
+  }
+  return sink;
 }
 
 const Exchange& RelayTest::finished() const {

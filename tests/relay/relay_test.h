@@ -6,21 +6,26 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "lib/admission/gate.h"
 #include "lib/config/store.h"
 #include "lib/exchange/cancellation.h"
 #include "lib/relay/proxy.h"
 #include "lib/upstream/endpoint_table.h"
 #include "lib/upstream/key_ring.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/fake_parking_lot.h"
+#include "tests/support/fake_random.h"
 #include "tests/support/fake_transport.h"
 #include "tests/support/recording_observer.h"
 #include "tests/support/recording_sink.h"
+#include "tests/support/temp_dir.h"
 
 namespace sluice::relay {
 
@@ -58,6 +63,10 @@ class RelayTest : public ::testing::Test {
                  const std::function<void(config::Pool&)>& edit = nullptr);
   void ConfigureAll(config::Config config);
 
+  /// For proxies made from here on; of each pair, a principal and its key.
+  void RequireClientKeys(
+      std::initializer_list<std::pair<absl::string_view, absl::string_view>> keys);
+
   static Request ChatRequest();
 
   std::unique_ptr<Answer> Serve(Request request = ChatRequest());
@@ -65,6 +74,9 @@ class RelayTest : public ::testing::Test {
   Answer::Step Drive(Answer& answer);
   /// Serves and drives; the last step.
   Answer::Step Run(Request request = ChatRequest());
+
+  /// As Run, into a sink of its own: for one exchange of several.
+  testing::RecordingSink RunApart(Request request = ChatRequest());
 
   /// The record of the exchange, once it has finished.
   const Exchange& finished() const;
@@ -75,6 +87,20 @@ class RelayTest : public ::testing::Test {
     return sink_.head().headers.Find(name);
   }
 
+  ProxyDeps Deps(Observer& observer) {
+    return {.clock = clock_,
+            .config = store_,
+            .client_keys = client_keys_.get(),
+            .gate = gate_,
+            .endpoints = endpoints_,
+            .keys = keys_,
+            .retry_budgets = retry_budgets_,
+            .transport = transport_,
+            .parking_lot = parking_lot_,
+            .observer = observer,
+            .registry = registry_};
+  }
+
   testing::FakeClock clock_;
   Cancellation cancellation_;
   testing::Transcript transcript_;
@@ -83,10 +109,16 @@ class RelayTest : public ::testing::Test {
   Observers observers_;  // both
   testing::RecordingSink sink_{transcript_};
   testing::FakeTransport transport_{clock_, cancellation_};
-  upstream::EndpointTable endpoints_;
-  upstream::KeyRing keys_{clock_};
+  testing::FakeRandom random_;
+  upstream::EndpointTable endpoints_{clock_, random_};
+  upstream::RetryBudgets retry_budgets_;
+  upstream::KeyRing keys_{clock_, random_};
   config::Store store_{clock_};
-  Proxy proxy_{{clock_, store_, endpoints_, keys_, transport_, observers_, registry_}};
+  admission::Gate gate_{clock_};
+  testing::FakeParkingLot parking_lot_{clock_, cancellation_};
+  testing::TempDirectory directory_;
+  std::unique_ptr<admission::ClientKeysFile> client_keys_;  // for proxies made from here on
+  Proxy proxy_{Deps(observers_)};
   std::vector<std::string> log_;
 };
 

@@ -51,6 +51,7 @@ const std::map<std::string, Role>& NeededRoles() {
       {"ObserverService/GetExchange", Role::kViewer},
       {"ObserverService/TailExchange", Role::kTailer},
       {"ObserverService/CheckLeaks", Role::kViewer},
+      {"ObserverService/GetUsage", Role::kViewer},
   };
   return roles;
 }

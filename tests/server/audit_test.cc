@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 
 #include "tests/support/fake_clock.h"
+#include "tests/support/file_size_limit.h"
 #include "tests/support/temp_dir.h"
 
 namespace sluice::server {
@@ -88,6 +89,19 @@ TEST_F(AuditTest, SaysSoWhenALineCannotBeWritten) {
   Open("/dev/full")->Write(kAlice, "one", {});
   EXPECT_THAT(lines_,
               ElementsAre(HasSubstr("audit"), AllOf(HasSubstr("ERROR"), HasSubstr("/dev/full"))));
+}
+
+TEST_F(AuditTest, HasWholeLinesOnlyThoughTheDiskWasFull) {
+  const auto log = Open(path_);
+  log->Write(kAlice, "one", {});
+  const std::string before = Read(path_);
+  {
+    const testing::FileSizeLimit limit(before.size() + 10);
+    log->Write(kAlice, "two", {});
+  }
+  EXPECT_EQ(Read(path_), before);
+  log->Write(kAlice, "three", {});
+  EXPECT_EQ(Read(path_).substr(before.size(), 9), "{\"time\":\"");
 }
 
 TEST_F(AuditTest, WritesARefusalWithItsReason) {

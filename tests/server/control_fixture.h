@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 
 #include "lib/base/clock.h"
+#include "lib/base/random.h"
 #include "lib/config/store.h"
 #include "lib/events/hub.h"
 #include "server/control_server.h"
@@ -41,7 +42,9 @@ class ControlServerTest : public ::testing::Test {
     std::atomic<bool> drained{false};
   };
 
-  ControlServer::Deps deps() { return {clock_, store_, *hub_, registry_, endpoints_, status_}; }
+  ControlServer::Deps deps() {
+    return {clock_, store_, *hub_, registry_, endpoints_, usage_, status_};
+  }
 
   /// `options.address` is replaced by a free port unless it names a Unix socket.
   void Start(ControlServer::Options options = {}, size_t ring_capacity = 65536) {
@@ -91,7 +94,9 @@ class ControlServerTest : public ::testing::Test {
   std::unique_ptr<events::Hub> hub_;
   config::Store store_{clock_};
   ExchangeRegistry registry_;
-  upstream::EndpointTable endpoints_;
+  SystemRandom random_;
+  upstream::EndpointTable endpoints_{clock_, random_};
+  ledger::UsageTotals usage_;
   std::unique_ptr<ControlServer> server_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<pb::ControlService::Stub> control_;

@@ -43,8 +43,8 @@ void AddExtension(X509* certificate, X509* issuer, int nid, const std::string& v
 
 }  // namespace
 
-TestAuthority::TestAuthority()
-    : key_(EVP_EC_gen("P-256"), &EVP_PKEY_free), certificate_(Unsigned("authority", key_.get())) {
+TestAuthority::TestAuthority(const std::string& name)
+    : key_(EVP_EC_gen("P-256"), &EVP_PKEY_free), certificate_(Unsigned(name, key_.get())) {
   X509_set_issuer_name(certificate_.get(), X509_get_subject_name(certificate_.get()));
   AddExtension(certificate_.get(), certificate_.get(), NID_basic_constraints, "critical,CA:TRUE");
   X509_sign(certificate_.get(), key_.get(), EVP_sha256());
@@ -55,12 +55,26 @@ TestAuthority::Issued TestAuthority::Issue(const std::string& common_name,
                                            const std::string& alternative_names) const {
   const Key key(EVP_EC_gen("P-256"), &EVP_PKEY_free);
   const Certificate certificate = Unsigned(common_name, key.get());
-  X509_set_issuer_name(certificate.get(), X509_get_subject_name(certificate_.get()));
+  return Sign(certificate.get(), key.get(), alternative_names);
+}
+
+TestAuthority::Issued TestAuthority::IssueExpired(const std::string& common_name,
+                                                  const std::string& alternative_names) const {
+  const Key key(EVP_EC_gen("P-256"), &EVP_PKEY_free);
+  const Certificate certificate = Unsigned(common_name, key.get());
+  X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -2 * kHour);
+  X509_gmtime_adj(X509_getm_notAfter(certificate.get()), -kHour);
+  return Sign(certificate.get(), key.get(), alternative_names);
+}
+
+TestAuthority::Issued TestAuthority::Sign(X509* certificate, EVP_PKEY* key,
+                                          const std::string& alternative_names) const {
+  X509_set_issuer_name(certificate, X509_get_subject_name(certificate_.get()));
   if (!alternative_names.empty()) {
-    AddExtension(certificate.get(), certificate_.get(), NID_subject_alt_name, alternative_names);
+    AddExtension(certificate, certificate_.get(), NID_subject_alt_name, alternative_names);
   }
-  X509_sign(certificate.get(), key_.get(), EVP_sha256());
-  return {ToPem(certificate.get()), ToPem(key.get())};
+  X509_sign(certificate, key_.get(), EVP_sha256());
+  return {ToPem(certificate), ToPem(key)};
 }
 
 TestAuthority::Certificate TestAuthority::Unsigned(const std::string& common_name, EVP_PKEY* key) {

@@ -11,6 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "lib/base/random.h"
 #include "tests/support/fake_clock.h"
 
 namespace sluice::upstream {
@@ -23,6 +24,13 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 constexpr auto kAny = [](const config::Key&) { return true; };
+
+/// The middle of every range, until it is set.
+class FixedRandom final : public Random {
+ public:
+  uint64_t Next() override { return next; }
+  uint64_t next = uint64_t{1} << 63;
+};
 
 config::Snapshot SnapshotOf(uint64_t generation) {
   config::Config config;
@@ -63,8 +71,13 @@ class KeyRingTest : public ::testing::Test {
   /// What the ring told so far, as "k1 resting 7s"; forgets it.
   std::vector<std::string> Told() { return std::exchange(told_, {}); }
 
+  void AnswerError(absl::string_view type, absl::string_view code) {
+    KeyUse(ring_, snapshot_, PoolOf(snapshot_), PoolOf(snapshot_).keys[0]).SeeError(type, code);
+  }
+
   testing::FakeClock clock_;
-  KeyRing ring_{clock_, [this](KeyStateChanged change) {
+  FixedRandom random_;
+  KeyRing ring_{clock_, random_, [this](KeyStateChanged change) {
                   constexpr const char* kNames[] = {" active", " resting ", " refused"};
                   std::string text =
                       change.pool + "/" + change.key_id + kNames[static_cast<int>(change.state)];
@@ -193,27 +206,78 @@ TEST_F(KeyRingTest, SharesItsStateAmongThreads) {
   EXPECT_EQ(Usable(snapshot_), "k1 k2 ");
 }
 
-TEST(RetryAfterTest, ReadsSecondsAndDates) {
-  absl::Time now;
-  std::string error;
-  ASSERT_TRUE(absl::ParseTime(absl::RFC3339_full, "1994-11-06T08:49:30Z", &now, &error));
-  EXPECT_EQ(ParseRetryAfter("120", now), seconds(120));
-  EXPECT_EQ(ParseRetryAfter(" 0 ", now), seconds(0));
-  EXPECT_EQ(ParseRetryAfter("Sun, 06 Nov 1994 08:49:37 GMT", now), seconds(7));
-  EXPECT_EQ(ParseRetryAfter("Sun, 06 Nov 1994 08:49:00 GMT", now), seconds(0));
+TEST_F(KeyRingTest, SpreadsBackoffsByAFifth) {
+  random_.next = 0;
+  Answer(429);
+  EXPECT_THAT(Told(), ElementsAre("chat/k1 resting 800ms"));
+  clock_.Advance(milliseconds(800));
+  random_.next = ~uint64_t{0};
+  Answer(429);
+  clock_.Advance(milliseconds(2399));
+  EXPECT_EQ(Usable(snapshot_), "k2 ");
+  clock_.Advance(milliseconds(1));
+  EXPECT_EQ(Usable(snapshot_), "k1 k2 ");
 }
 
-TEST(RetryAfterTest, WaitsAnHourAtMost) {
-  for (const absl::string_view value :
-       {"3601", "99999999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"}) {
-    EXPECT_EQ(ParseRetryAfter(value, absl::UnixEpoch()), hours(1)) << value;
+TEST_F(KeyRingTest, DoesNotSpreadWhatAnAnswerAsksFor) {
+  random_.next = 0;
+  Answer(429, "7");
+  EXPECT_THAT(Told(), ElementsAre("chat/k1 resting 7s"));
+}
+
+TEST_F(KeyRingTest, RefusesAKeyForAnErrorThatSaysSo) {
+  const std::pair<absl::string_view, absl::string_view> errors[] = {
+      {"invalid_request_error", "invalid_api_key"},
+      {"authentication_error", ""},
+      {"insufficient_quota", "insufficient_quota"},
+      {"billing_error", ""},
+      {"permission_error", ""}};
+  uint64_t edition = 4;
+  for (const auto& [type, code] : errors) {
+    const config::Snapshot snapshot = SnapshotOf(edition++);
+    ASSERT_EQ(Usable(snapshot), "k1 k2 ");
+    KeyUse(ring_, snapshot, PoolOf(snapshot), PoolOf(snapshot).keys[0]).SeeError(type, code);
+    EXPECT_EQ(Usable(snapshot), "k2 ") << type;
   }
 }
 
-TEST(RetryAfterTest, TakesNothingElse) {
-  for (const absl::string_view value : {"", "soon", "-1", "1.5", "0x10", "1994-11-06"}) {
-    EXPECT_EQ(ParseRetryAfter(value, absl::UnixEpoch()), std::nullopt) << value;
+TEST_F(KeyRingTest, RestsAKeyForAnErrorThatSaysSo) {
+  AnswerError("rate_limit_error", "");
+  EXPECT_THAT(Told(), ElementsAre("chat/k1 resting 1s"));
+}
+
+TEST_F(KeyRingTest, LeavesAKeyAloneForOtherErrors) {
+  for (const absl::string_view type : {"", "server_error", "overloaded_error", "api_error"}) {
+    AnswerError(type, "");
   }
+  EXPECT_THAT(Told(), IsEmpty());
+  EXPECT_EQ(Usable(snapshot_), "k1 k2 ");
+}
+
+TEST_F(KeyRingTest, GivesTheFirstUsableKeyOutOfTurn) {
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(ring_.First(snapshot_, PoolOf(snapshot_))->id(), "k1");
+  Answer(401);
+  EXPECT_EQ(ring_.First(snapshot_, PoolOf(snapshot_))->id(), "k2");
+  EXPECT_EQ(ring_.Take(snapshot_, PoolOf(snapshot_), kAny)->id(), "k2");
+  KeyUse(ring_, snapshot_, PoolOf(snapshot_), PoolOf(snapshot_).keys[1]).SeeError("", "401");
+  EXPECT_FALSE(ring_.First(snapshot_, PoolOf(snapshot_)).has_value());
+}
+
+TEST_F(KeyRingTest, ReadsTheStateOfEachKeyAsItIsNow) {
+  using State = KeyStateChanged::State;
+  const auto read = [this] { return ring_.Read(snapshot_, PoolOf(snapshot_)); };
+  EXPECT_EQ(read().size(), 2u);
+  EXPECT_EQ(read()[1].id, "k2");
+  EXPECT_EQ(read()[0].state, State::kActive);
+  Answer(429, "7");
+  EXPECT_EQ(read()[0].state, State::kResting);
+  EXPECT_EQ(read()[0].until, clock_.WallNow() + absl::Seconds(7));
+  EXPECT_EQ(read()[1].state, State::kActive);
+  clock_.Advance(seconds(7));
+  EXPECT_EQ(read()[0].state, State::kActive);
+  EXPECT_EQ(read()[0].until, absl::InfinitePast());
+  Answer(401);
+  EXPECT_EQ(read()[0].state, State::kRefused);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 # Completes command lines of sluicectl. Made by `sluicectl completion bash`.
 _sluicectl_words() {
   case $1 in
-    '') echo 'status watch top exchange config endpoint server doctor token completion version help' ;;
+    '') echo 'status watch top usage exchange config endpoint server doctor token completion version help' ;;
     'completion') echo 'bash zsh fish' ;;
     'config') echo 'get validate plan apply edit versions rollback' ;;
     'config apply') echo '<file>' ;;
@@ -18,6 +18,7 @@ _sluicectl_flags() {
   echo '--server --output --token-file --tls-ca --tls-cert --tls-key --tls-server-name --help'
   case $1 in
     'watch' | 'watch '*) echo '--tail --since --resume-file --no-follow --model --pool --endpoint --principal --kind --cause --exchange' ;;
+    'usage' | 'usage '*) echo '--by' ;;
     'top' | 'top '*) echo '--interval --once --model --pool --endpoint --principal' ;;
     'token new' | 'token new '*) echo '--role' ;;
     'server drain' | 'server drain '*) echo '--timeout --cancel --reason' ;;
@@ -36,6 +37,7 @@ _sluicectl_flags() {
 }
 _sluicectl_values() {
   case $1 in
+    '--by') echo 'principal model pool endpoint' ;;
     '--cause') echo 'completed client_gone bad_request request_timeout body_too_large uri_too_long head_too_large unauthenticated forbidden not_found over_limit no_capacity connect_failed tls_failed dns_failed upstream_reset upstream_refused_503 upstream_status upstream_error_frame upstream_protocol truncated empty_answer connect_timeout first_frame_timeout idle_timeout frame_idle_timeout hold_budget_spent cancelled_by_operator drained client_too_slow internal' ;;
     '--kind') echo 'started attempt attempt_failed first_byte first_frame chunk usage finished config_changed endpoint_state key_state' ;;
     '--output') echo 'text json' ;;

@@ -5,6 +5,7 @@ function __sluicectl_words
             echo 'status'\t'show the state of the server'
             echo 'watch'\t'show events as they happen'
             echo 'top'\t'show the server, its endpoints and its streams live, and cancel streams'
+            echo 'usage'\t'sum up the tokens that were used'
             echo 'exchange'\t'commands about: exchange'
             echo 'config'\t'commands about: config'
             echo 'endpoint'\t'commands about: endpoint'
@@ -73,6 +74,8 @@ function __sluicectl_flags
             echo '--kind'\t'only events of these kinds'
             echo '--cause'\t'only failures and ends with these causes'
             echo '--exchange'\t'only events of these exchanges, by their whole ids'
+        case 'usage' 'usage *'
+            echo '--by'\t'what sums are told apart by: principal, model, pool, endpoint'
         case 'top' 'top *'
             echo '--interval'\t'how long to wait between two looks, from 100ms'
             echo '--once'\t'print one picture as text'
@@ -122,6 +125,11 @@ function __sluicectl_flags
 end
 function __sluicectl_values
     switch "$argv"
+        case '--by'
+            echo 'principal'
+            echo 'model'
+            echo 'pool'
+            echo 'endpoint'
         case '--cause'
             echo 'completed'
             echo 'client_gone'

@@ -2,7 +2,7 @@
 # Completes command lines of sluicectl. Made by `sluicectl completion zsh`.
 _sluicectl_words() {
   case $1 in
-    '') candidates=('status:show the state of the server' 'watch:show events as they happen' 'top:show the server, its endpoints and its streams live, and cancel streams' 'exchange:commands about: exchange' 'config:commands about: config' 'endpoint:commands about: endpoint' 'server:commands about: server' 'doctor:commands about: doctor' 'token:commands about: token' 'completion:print a script by which a shell completes command lines of sluicectl' 'version:print the version of sluicectl' 'help:show help') ;;
+    '') candidates=('status:show the state of the server' 'watch:show events as they happen' 'top:show the server, its endpoints and its streams live, and cancel streams' 'usage:sum up the tokens that were used' 'exchange:commands about: exchange' 'config:commands about: config' 'endpoint:commands about: endpoint' 'server:commands about: server' 'doctor:commands about: doctor' 'token:commands about: token' 'completion:print a script by which a shell completes command lines of sluicectl' 'version:print the version of sluicectl' 'help:show help') ;;
     'completion') candidates=('bash' 'zsh' 'fish') ;;
     'config') candidates=('get:print the configuration in force, or an earlier one' 'validate:say all that is wrong with a configuration' 'plan:show what `config apply` would change' 'apply:replace the configuration' 'edit:change the configuration in an editor' 'versions:list the versions that can be had back' 'rollback:apply an earlier version again') ;;
     'config apply') candidates=('<file>') ;;
@@ -19,6 +19,7 @@ _sluicectl_flags() {
   candidates=('--server:the control address of sluiced' '--output:aligned text for people (`table` means the same), or JSON for programs' '--token-file:file with the token to send, else SLUICE_TOKEN is sent (never a flag, which ps would show)' '--tls-ca:connect with TLS, to a server that these authorities (PEM), or the system'\''s, vouch for' '--tls-cert:PEM file of the certificate to show the server' '--tls-key:PEM file of its key' '--tls-server-name:whom the server'\''s certificate must be for, if not for the host of --server' '--help:show help')
   case $1 in
     'watch' | 'watch '*) candidates+=('--tail:begin with the N latest events (up to 1000000)' '--since:begin with the first event of TIME or later: how long ago (5m), or 2026-01-02T03:04:05Z' '--resume-file:keep the place in PATH; if it holds one, go on there instead of --tail or --since' '--no-follow:end with the latest event' '--model:only events of these models' '--pool:only events of these pools' '--endpoint:only events of these endpoints: chat/a or pools/chat/endpoints/a' '--principal:only events of these clients' '--kind:only events of these kinds' '--cause:only failures and ends with these causes' '--exchange:only events of these exchanges, by their whole ids') ;;
+    'usage' | 'usage '*) candidates+=('--by:what sums are told apart by: principal, model, pool, endpoint') ;;
     'top' | 'top '*) candidates+=('--interval:how long to wait between two looks, from 100ms' '--once:print one picture as text' '--model:only streams for these models' '--pool:only streams of these pools' '--endpoint:only streams at these endpoints: chat/a or pools/chat/endpoints/a' '--principal:only streams of these clients') ;;
     'token new' | 'token new '*) candidates+=('--role:what NAME may do') ;;
     'server drain' | 'server drain '*) candidates+=('--timeout:how long to wait, up to 24h' '--cancel:end those that remain then, with the cause `drained`' '--reason:why, for the audit log and the records; at most 256 bytes') ;;
@@ -37,6 +38,7 @@ _sluicectl_flags() {
 }
 _sluicectl_values() {
   case $1 in
+    '--by') candidates=('principal' 'model' 'pool' 'endpoint') ;;
     '--cause') candidates=('completed' 'client_gone' 'bad_request' 'request_timeout' 'body_too_large' 'uri_too_long' 'head_too_large' 'unauthenticated' 'forbidden' 'not_found' 'over_limit' 'no_capacity' 'connect_failed' 'tls_failed' 'dns_failed' 'upstream_reset' 'upstream_refused_503' 'upstream_status' 'upstream_error_frame' 'upstream_protocol' 'truncated' 'empty_answer' 'connect_timeout' 'first_frame_timeout' 'idle_timeout' 'frame_idle_timeout' 'hold_budget_spent' 'cancelled_by_operator' 'drained' 'client_too_slow' 'internal') ;;
     '--kind') candidates=('started' 'attempt' 'attempt_failed' 'first_byte' 'first_frame' 'chunk' 'usage' 'finished' 'config_changed' 'endpoint_state' 'key_state') ;;
     '--output') candidates=('text' 'json') ;;

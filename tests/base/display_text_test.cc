@@ -1,11 +1,10 @@
+#include "lib/base/display_text.h"
+
 #include <string>
 
 #include "gtest/gtest.h"
 
-#include "server/display_text.h"
-#include "server/resume_token.h"
-
-namespace sluice::server {
+namespace sluice {
 namespace {
 
 TEST(DisplayTextTest, KeepsValidUtf8) {
@@ -33,21 +32,5 @@ TEST(DisplayTextTest, CutsBetweenCharacters) {
   EXPECT_EQ(DisplayText("a\xE2\x82\xAC", 4), "a\xE2\x82\xAC");
 }
 
-TEST(ResumeTokenTest, ComesBackFromItsText) {
-  const ResumeToken token{0xfedcba9876543210, 42};
-  EXPECT_EQ(ParseResumeToken(ToString(token)), token);
-  const ResumeToken largest{UINT64_MAX, UINT64_MAX};
-  EXPECT_EQ(ParseResumeToken(ToString(largest)), largest);
-}
-
-TEST(ResumeTokenTest, RefusesAnythingElse) {
-  const std::string text = ToString({1, 2});
-  for (const std::string& bad :
-       {std::string(), text + "0", text.substr(1), "0x" + text.substr(2), " " + text.substr(1),
-        "-" + text.substr(1), std::string(32, 'g'), std::string(32, 'A')}) {
-    EXPECT_EQ(ParseResumeToken(bad), std::nullopt) << bad;
-  }
-}
-
 }  // namespace
-}  // namespace sluice::server
+}  // namespace sluice

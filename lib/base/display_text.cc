@@ -1,8 +1,8 @@
-#include "server/display_text.h"
+#include "lib/base/display_text.h"
 
 #include <cstdint>
 
-namespace sluice::server {
+namespace sluice {
 namespace {
 
 constexpr absl::string_view kReplacement = "\xEF\xBF\xBD";
@@ -39,4 +39,4 @@ std::string DisplayText(absl::string_view bytes, size_t max_bytes) {
   return text;
 }
 
-}  // namespace sluice::server
+}  // namespace sluice

@@ -1,0 +1,36 @@
+#ifndef SLUICE_SERVER_RELOADER_H_
+#define SLUICE_SERVER_RELOADER_H_
+
+#include <string>
+#include <thread>
+
+#include "lib/admission/client_keys.h"
+#include "lib/base/mutex.h"
+#include "lib/config/store.h"
+
+namespace sluice::server {
+
+/// Takes in changes of the files that hold keys: those of clients each second, those of pools each
+/// five. Works on a thread of its own, as disks may be slow.
+class Reloader {
+ public:
+  /// `client_keys` may be null. Both must outlive it.
+  Reloader(config::Store& store, admission::ClientKeysFile* client_keys);
+  ~Reloader();
+
+ private:
+  void Run();
+  void ReloadPoolKeys();
+
+  config::Store& store_;
+  admission::ClientKeysFile* const client_keys_;
+  std::string complaint_;  // the last one logged
+  Mutex mutex_;
+  CondVar stopped_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace sluice::server
+
+#endif  // SLUICE_SERVER_RELOADER_H_
