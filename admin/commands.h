@@ -65,6 +65,7 @@ ExitCode RunEndpointAdd(CommandContext& context);
 ExitCode RunEndpointRemove(CommandContext& context);
 ExitCode RunEndpointDrain(CommandContext& context);
 ExitCode RunEndpointList(CommandContext& context);
+ExitCode RunPoolList(CommandContext& context);
 ExitCode RunEndpointResume(CommandContext& context);
 ExitCode RunExchangeCancel(CommandContext& context);
 ExitCode RunExchangeGet(CommandContext& context);

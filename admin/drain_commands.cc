@@ -20,12 +20,23 @@ std::vector<Command> DrainCommands() {
        .rpc = "ObserverService.ListEndpoints",
        .output =
            R"(One endpoint a line: its name, whether it gets requests, attempts that run, all since the start
-and those that failed, address. `removed` ones are in the configuration no more, and still
-serve. JSON: an EndpointStatus a line.)",
+and those that failed, the time to first frame to be expected, address, and what keeps requests
+away. `ejected` ones failed too often, `trial` ones get one request at a time to show that they
+are well again, `removed` ones are in the configuration no more, and still serve. An endpoint
+whose name is looked up has a line for each address. JSON: an EndpointStatus a line.)",
        .examples = "sluicectl endpoint list\n"
                    "sluicectl endpoint list --pool chat",
        .flags = {{"pool", "POOL", "", "", "only those of this pool"}},
        .run = RunEndpointList},
+      {.name = "pool list",
+       .summary = "list the pools: who is in them, who waits, which keys are usable",
+       .rpc = "ObserverService.ListEndpoints",
+       .output =
+           R"(One pool a line: exchanges that have a place in it, requests that wait for one, tokens of its
+retry budget, and how many of its keys are usable, with what keeps the others from it. JSON: a
+PoolStatus a line.)",
+       .examples = "sluicectl pool list",
+       .run = RunPoolList},
       {.name = "endpoint drain",
        .arguments = "NAME",
        .summary = "send no more requests to an endpoint, and wait until it serves nobody",

@@ -67,6 +67,10 @@ std::string DurationText(absl::Duration duration) {
   return absl::StrFormat("%dd%02dh", whole / 86400, whole / 3600 % 24);
 }
 
+std::string ClockText(const google::protobuf::Timestamp& time, absl::TimeZone zone) {
+  return absl::FormatTime("%H:%M:%S", ToTime(time), zone);
+}
+
 absl::Time ToTime(const google::protobuf::Timestamp& timestamp) {
   return absl::FromUnixSeconds(timestamp.seconds()) + absl::Nanoseconds(timestamp.nanos());
 }

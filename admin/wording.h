@@ -43,6 +43,9 @@ std::string ShortIdText(absl::string_view exchange);
 /// "0.4ms", "12ms", "1.23s", "3m12s", "5h02m", "2d03h": three figures are enough for people.
 std::string DurationText(absl::Duration duration);
 
+/// "14:03:07" of today or of any other day.
+std::string ClockText(const google::protobuf::Timestamp& time, absl::TimeZone zone);
+
 absl::Time ToTime(const google::protobuf::Timestamp& timestamp);
 absl::Duration ToDuration(const google::protobuf::Duration& duration);
 

@@ -70,7 +70,7 @@ struct ControlServer::Impl {
       : audit(std::move(audit_log)),
         access(std::move(checked)),
         config_rpcs(deps.config, deps.data_plane, *audit),
-        endpoint_rpcs(deps.clock, deps.config, deps.endpoints, deps.hub, *audit),
+        endpoint_rpcs(deps.clock, deps.config, deps.endpoints, deps.pools, deps.hub, *audit),
         exchange_rpcs(deps.clock, deps.registry, *audit),
         usage_rpcs(deps.clock, deps.usage),
         server_rpcs(deps.clock, deps.data_plane, *audit, [this] { SetNotServing(); }),

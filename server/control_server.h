@@ -15,6 +15,7 @@
 #include "lib/upstream/endpoint_table.h"
 #include "server/control_credentials.h"
 #include "server/data_plane.h"
+#include "server/endpoint_rpcs.h"
 
 namespace sluice::server {
 
@@ -40,6 +41,7 @@ class ControlServer {
     events::Hub& hub;
     ExchangeRegistry& registry;
     upstream::EndpointTable& endpoints;
+    PoolBooks pools;
     const ledger::UsageTotals& usage;
     DataPlane& data_plane;
   };

@@ -1,15 +1,17 @@
 #include "server/endpoint_rpcs.h"
 
-#include <set>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 
 #include "lib/base/display_text.h"
 #include "lib/events/event.h"
+#include "server/endpoint_convert.h"
 #include "server/rpc_error.h"
 #include "server/rpc_field.h"
 
@@ -20,20 +22,6 @@ namespace pb = ::sluice::control::v1;
 using upstream::EndpointTable;
 
 constexpr size_t kMaxNameBytes = 256;
-
-/// `uri` is empty when the endpoint is not in the configuration.
-pb::EndpointStatus StatusOf(const EndpointTable::Reading& reading, const std::string& uri) {
-  pb::EndpointStatus status;
-  status.set_name(reading.name);
-  status.set_uri(uri);
-  status.set_state(uri.empty()          ? pb::EndpointStatus::STATE_REMOVED
-                   : reading.draining() ? pb::EndpointStatus::STATE_DRAINING
-                                        : pb::EndpointStatus::STATE_ACTIVE);
-  status.set_in_flight(reading.in_flight);
-  status.set_attempts(reading.attempts);
-  status.set_failed_attempts(reading.failed_attempts);
-  return status;
-}
 
 /// "chat" of "pools/chat/endpoints/a"; "" of anything else.
 std::string PoolOf(absl::string_view name) {
@@ -47,19 +35,23 @@ grpc::Status EndpointRpcs::List(const pb::ListEndpointsRequest& request,
                                 pb::ListEndpointsResponse* response) const {
   const auto snapshot = config_.Current();
   const std::string& wanted = request.pool();
-  std::set<std::string> configured;
+  std::map<std::string, EndpointTable::Reading> readings;
+  for (EndpointTable::Reading& reading : endpoints_.ReadAll()) {
+    readings.emplace(reading.name, std::move(reading));
+  }
   for (const config::Pool& pool : snapshot->config().pools) {
     if (!wanted.empty() && pool.id != wanted) continue;
-    for (const config::Endpoint& endpoint : pool.endpoints) {
-      const std::string name = upstream::EndpointName(pool, endpoint);
-      *response->add_endpoints() = StatusOf(endpoints_.Read(name), endpoint.uri);
-      configured.insert(name);
+    *response->add_pools() = StatusOf(*snapshot, pool);
+    for (const upstream::Member& member : endpoints_.Members(*snapshot, pool)->all) {
+      auto found = readings.extract(member.state->name);
+      *response->add_endpoints() = ToProto(
+          found.empty() ? EndpointTable::Reading{.name = member.state->name} : found.mapped(),
+          member.endpoint->uri);
     }
   }
-  for (const EndpointTable::Reading& reading : endpoints_.ReadAll()) {
-    const bool gone = reading.in_flight > 0 && configured.count(reading.name) == 0;
-    if (gone && (wanted.empty() || PoolOf(reading.name) == wanted)) {
-      *response->add_endpoints() = StatusOf(reading, "");
+  for (const auto& [name, reading] : readings) {
+    if (reading.in_flight > 0 && (wanted.empty() || PoolOf(name) == wanted)) {
+      *response->add_endpoints() = ToProto(reading, "");
     }
   }
   if (!wanted.empty() && response->endpoints().empty() && snapshot->FindPool(wanted) == nullptr) {
@@ -67,6 +59,19 @@ grpc::Status EndpointRpcs::List(const pb::ListEndpointsRequest& request,
                     absl::StrCat("there is no pool \"", wanted, "\""));
   }
   return grpc::Status::OK;
+}
+
+pb::PoolStatus EndpointRpcs::StatusOf(const config::Snapshot& snapshot,
+                                      const config::Pool& pool) const {
+  pb::PoolStatus status;
+  status.set_id(pool.id);
+  status.set_in_flight(pools_.gate.pools.Read(pool.id));
+  status.set_waiting(static_cast<int64_t>(pools_.gate.queues.Depth(pool.id)));
+  status.set_retry_tokens(pools_.retry_budgets.Read(pool));
+  for (const upstream::KeyRing::Reading& key : pools_.keys.Read(snapshot, pool)) {
+    *status.add_keys() = ToProto(key);
+  }
+  return status;
 }
 
 grpc::Status EndpointRpcs::Drain(const Caller& caller, const pb::DrainEndpointRequest& request,
@@ -82,7 +87,11 @@ grpc::Status EndpointRpcs::Drain(const Caller& caller, const pb::DrainEndpointRe
     return status;
   }
   plan->remaining = [this, name] { return endpoints_.Read(name).in_flight; };
-  plan->concerns = [name](const ExchangeView& view) { return view.endpoint_in_use() == name; };
+  plan->concerns = [name](const ExchangeView& view) {
+    absl::string_view used = view.endpoint_in_use();
+    // Of an endpoint whose name is looked up, each address has a name of its own.
+    return absl::ConsumePrefix(&used, name) && (used.empty() || used.front() == '@');
+  };
   plan->cancel = request.cancel();
   plan->detail = WhoAndWhy(caller, request.reason());
   audit_.Write(caller, kAction,
@@ -122,7 +131,7 @@ grpc::Status EndpointRpcs::Find(const std::string& name, pb::EndpointStatus* sta
   if (const config::Pool* pool = snapshot->FindPool(PoolOf(name))) {
     for (const config::Endpoint& endpoint : pool->endpoints) {
       if (upstream::EndpointName(*pool, endpoint) != name) continue;
-      *status = StatusOf(endpoints_.Read(name), endpoint.uri);
+      *status = ToProto(endpoints_.Read(name), endpoint.uri);
       return grpc::Status::OK;
     }
   }
@@ -132,7 +141,7 @@ grpc::Status EndpointRpcs::Find(const std::string& name, pb::EndpointStatus* sta
                     absl::StrCat("there is no endpoint \"", DisplayText(name, kMaxNameBytes),
                                  "\"; names are as in pools/chat/endpoints/a"));
   }
-  *status = StatusOf(reading, "");
+  *status = ToProto(reading, "");
   return grpc::Status::OK;
 }
 

@@ -3,10 +3,13 @@
 
 #include "grpcpp/support/status.h"
 
+#include "lib/admission/gate.h"
 #include "lib/base/clock.h"
 #include "lib/config/store.h"
 #include "lib/events/hub.h"
 #include "lib/upstream/endpoint_table.h"
+#include "lib/upstream/key_ring.h"
+#include "lib/upstream/retry_budget.h"
 #include "server/audit.h"
 #include "server/caller.h"
 #include "server/drain_stream.h"
@@ -15,13 +18,25 @@
 
 namespace sluice::server {
 
+/// What is counted by pool.
+struct PoolBooks {
+  const admission::Gate& gate;
+  const upstream::KeyRing& keys;
+  const upstream::RetryBudgets& retry_budgets;
+};
+
 /// The calls about endpoints as they run; their contract is in the proto. Thread-safe. What it is
 /// given must outlive it.
 class EndpointRpcs {
  public:
   EndpointRpcs(const Clock& clock, const config::Store& config, upstream::EndpointTable& endpoints,
-               events::Hub& hub, AuditLog& audit)
-      : clock_(clock), config_(config), endpoints_(endpoints), hub_(hub), audit_(audit) {}
+               const PoolBooks& pools, events::Hub& hub, AuditLog& audit)
+      : clock_(clock),
+        config_(config),
+        endpoints_(endpoints),
+        pools_(pools),
+        hub_(hub),
+        audit_(audit) {}
 
   grpc::Status List(const control::v1::ListEndpointsRequest& request,
                     control::v1::ListEndpointsResponse* response) const;
@@ -32,6 +47,8 @@ class EndpointRpcs {
                       control::v1::EndpointStatus* response);
 
  private:
+  control::v1::PoolStatus StatusOf(const config::Snapshot& snapshot,
+                                   const config::Pool& pool) const;
   /// NOT_FOUND: there is no endpoint of that name, configured or in use.
   grpc::Status Find(const std::string& name, control::v1::EndpointStatus* status) const;
   /// As Find, for what `caller` is to do; that there is no such endpoint is audited.
@@ -42,6 +59,7 @@ class EndpointRpcs {
   const Clock& clock_;
   const config::Store& config_;
   upstream::EndpointTable& endpoints_;
+  const PoolBooks pools_;
   events::Hub& hub_;
   AuditLog& audit_;
 };

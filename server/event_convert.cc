@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 
 #include "lib/base/display_text.h"
+#include "server/endpoint_convert.h"
 #include "server/exchange_convert.h"
 #include "server/proto_time.h"
 
@@ -21,18 +22,6 @@ using server::ToProto;
 
 constexpr size_t kMaxNameBytes = 256;   // models, principals, finish reasons
 constexpr size_t kMaxTextBytes = 1024;  // paths, details
-
-pb::KeyStatus::State ToProto(KeyStateChanged::State state) {
-  switch (state) {
-    case KeyStateChanged::State::kActive:
-      return pb::KeyStatus::STATE_ACTIVE;
-    case KeyStateChanged::State::kResting:
-      return pb::KeyStatus::STATE_RESTING;
-    case KeyStateChanged::State::kRefused:
-      return pb::KeyStatus::STATE_REFUSED;
-  }
-  return pb::KeyStatus::STATE_UNSPECIFIED;
-}
 
 /// Fills the member of Event.kind that belongs to what happened.
 class KindWriter {
@@ -123,22 +112,6 @@ std::optional<events::Kind> FromProto(pb::EventKind kind) {
 }
 
 }  // namespace
-
-pb::EndpointStatus::State ToProto(EndpointStateChanged::State state) {
-  switch (state) {
-    case EndpointStateChanged::State::kActive:
-      return pb::EndpointStatus::STATE_ACTIVE;
-    case EndpointStateChanged::State::kDraining:
-      return pb::EndpointStatus::STATE_DRAINING;
-    case EndpointStateChanged::State::kRemoved:
-      return pb::EndpointStatus::STATE_REMOVED;
-    case EndpointStateChanged::State::kEjected:
-      return pb::EndpointStatus::STATE_EJECTED;
-    case EndpointStateChanged::State::kTrial:
-      return pb::EndpointStatus::STATE_TRIAL;
-  }
-  return pb::EndpointStatus::STATE_UNSPECIFIED;
-}
 
 pb::Cause ToProto(Cause cause) {
   pb::Cause proto = pb::CAUSE_UNSPECIFIED;

@@ -21,8 +21,6 @@ void ToProto(const events::Event& event, control::v1::Event* proto);
 /// INVALID_ARGUMENT: a value names no kind, exchange or cause.
 absl::StatusOr<events::Filter> FromProto(const control::v1::EventFilter& proto);
 
-control::v1::EndpointStatus::State ToProto(EndpointStateChanged::State state);
-
 control::v1::Cause ToProto(Cause cause);
 /// Nothing for CAUSE_UNSPECIFIED and for values that this version does not know.
 std::optional<Cause> FromProto(control::v1::Cause cause);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <set>
 #include <thread>
 #include <utility>
 
@@ -17,7 +16,6 @@
 #include "lib/config/store.h"
 #include "lib/events/hub.h"
 #include "lib/events/hub_observer.h"
-#include "lib/exchange/endpoint_uri.h"
 #include "lib/exchange/observer.h"
 #include "lib/exchange/registry.h"
 #include "lib/http/dns_discovery.h"
@@ -77,16 +75,6 @@ absl::StatusOr<std::unique_ptr<admission::ClientKeysFile>> OpenClientKeys(
   return absl::UnauthenticatedError(absl::StrCat("--client_keys: ", opened.status().message()));
 }
 
-std::set<std::string> NamesToResolve(const config::Config& config) {
-  std::set<std::string> names;
-  for (const config::Pool& pool : config.pools) {
-    for (const config::Endpoint& endpoint : pool.endpoints) {
-      if (endpoint.resolve) names.insert(ParseEndpointUri(endpoint.uri)->host);
-    }
-  }
-  return names;
-}
-
 /// Takes the configuration from the state; if that has none, from the options.
 absl::Status LoadConfig(const GatewayOptions& options, config::Store& store) {
   if (!options.state.empty()) {
@@ -135,8 +123,15 @@ struct Gateway::Parts {
                .registry = registry}),
         data_handler(store, proxy),
         admin_handler([this, &data_plane] {
-          return MetricsPage(
-              {SLUICE_VERSION, store, registry, hub, timings, endpoints, data_plane});
+          return MetricsPage({SLUICE_VERSION,
+                              store,
+                              registry,
+                              hub,
+                              timings,
+                              endpoints,
+                              {gate, keys, retry_budgets},
+                              usage,
+                              data_plane});
         }),
         data({.read = options.client_reads}, data_handler, loops.loops()),
         admin({}, admin_handler, loops.loops()) {
@@ -179,6 +174,7 @@ struct Gateway::Parts {
   http::DnsDiscovery discovery{
       {}, [this](const std::string& host, const std::vector<std::string>& addresses) {
         endpoints.SetAddresses(host, addresses);
+        SignalAll(store.Current()->config());
       }};
   Reloader reloader{store, client_keys.get()};
   SystemRandom probe_random;
@@ -196,8 +192,12 @@ struct Gateway::Parts {
     hub.Resize(static_cast<size_t>(config.limits.event_ring_capacity));
     endpoints.ForgetAllBut(config);
     retry_budgets.ForgetAllBut(config);
-    discovery.SetNames(NamesToResolve(config));
-    // Limits may have been raised.
+    discovery.SetNames(upstream::HostsToResolve(config));
+    SignalAll(config);
+  }
+
+  /// There may be more room than before.
+  void SignalAll(const config::Config& config) {
     for (const config::Pool& pool : config.pools) gate.queues.Signal(pool.id);
   }
 };
@@ -219,17 +219,19 @@ absl::StatusOr<std::unique_ptr<Gateway>> Gateway::Start(const GatewayOptions& op
   SLUICE_RETURN_IF_ERROR(LoadConfig(options, parts.store));
   parts.Take(parts.store.Current()->config());
   parts.store.AddListener([&parts](const auto& current) { parts.Take(current->config()); });
-  SLUICE_ASSIGN_OR_RETURN(parts.control, ControlServer::Start({.address = options.control,
-                                                               .access = options.access,
-                                                               .audit_log = options.audit_log,
-                                                               .version = SLUICE_VERSION},
-                                                              {.clock = parts.clock,
-                                                               .config = parts.store,
-                                                               .hub = parts.hub,
-                                                               .registry = parts.registry,
-                                                               .endpoints = parts.endpoints,
-                                                               .usage = parts.usage,
-                                                               .data_plane = *gateway}));
+  SLUICE_ASSIGN_OR_RETURN(
+      parts.control, ControlServer::Start({.address = options.control,
+                                           .access = options.access,
+                                           .audit_log = options.audit_log,
+                                           .version = SLUICE_VERSION},
+                                          {.clock = parts.clock,
+                                           .config = parts.store,
+                                           .hub = parts.hub,
+                                           .registry = parts.registry,
+                                           .endpoints = parts.endpoints,
+                                           .pools = {parts.gate, parts.keys, parts.retry_budgets},
+                                           .usage = parts.usage,
+                                           .data_plane = *gateway}));
   SLUICE_RETURN_IF_ERROR(parts.admin.Listen(options.admin));
   SLUICE_RETURN_IF_ERROR(parts.data.Listen(options.listen));
   Log(LogLevel::kInfo, "serving",

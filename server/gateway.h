@@ -43,8 +43,8 @@ class Gateway final : public DataPlane {
   /// INVALID_ARGUMENT too: a config that Validate refuses. Of `state`: DATA_LOSS or
   /// FAILED_PRECONDITION when its latest version cannot be used, or somebody else uses it; other
   /// codes, e.g. NOT_FOUND, when it is no directory to work with. Of `ledger`: those of
-  /// LineFile::Open. UNAUTHENTICATED: `listen` or
-  /// `control` would let strangers in, or a file that says who may cannot be used.
+  /// LineFile::Open. UNAUTHENTICATED: `listen` or `control` would let strangers in, or a file that
+  /// says who may cannot be used.
   static absl::StatusOr<std::unique_ptr<Gateway>> Start(const GatewayOptions& options);
 
   /// Ends at once what Drain has not: running exchanges end as `drained`.

@@ -1,6 +1,8 @@
 #include "server/metrics_page.h"
 
+#include <chrono>
 #include <memory>
+#include <vector>
 
 #include "lib/exchange/cause.h"
 #include "lib/telemetry/metrics_text.h"
@@ -30,22 +32,81 @@ void AddExchanges(const MetricsSources& sources, MetricsText& text) {
                     sources.timings.cancel_latency().Read());
 }
 
+template <typename Reading>
+struct Family {
+  const char* name;
+  const char* help;
+  bool counter;
+  double (*value)(const Reading&);
+};
+
 void AddEndpoints(const MetricsSources& sources, MetricsText& text) {
-  const auto readings = sources.endpoints.ReadAll();
-  const auto family = [&](auto begin, auto value) {
-    begin();
-    for (const auto& reading : readings) {
-      text.Sample({{"endpoint", reading.name}}, static_cast<double>(value(reading)));
+  using Reading = upstream::EndpointTable::Reading;
+  using upstream::Health;
+  static constexpr Family<Reading> kFamilies[] = {
+      {"sluice_endpoint_in_flight", "Attempts that run.", false,
+       [](const Reading& r) { return static_cast<double>(r.in_flight); }},
+      {"sluice_endpoint_attempts_total", "Attempts.", true,
+       [](const Reading& r) { return static_cast<double>(r.attempts); }},
+      {"sluice_endpoint_failed_attempts_total", "Attempts that failed.", true,
+       [](const Reading& r) { return static_cast<double>(r.failed_attempts); }},
+      {"sluice_endpoint_draining", "Whether an operator lets it get no new attempts.", false,
+       [](const Reading& r) { return r.draining() ? 1.0 : 0.0; }},
+      {"sluice_endpoint_ejected", "Whether it gets none because it fails; 0.5: it is on trial.",
+       false,
+       [](const Reading& r) {
+         return r.health == Health::State::kEjected ? 1.0
+                : r.health == Health::State::kTrial ? 0.5
+                                                    : 0.0;
+       }},
+      {"sluice_endpoint_ejections_total", "How often it was ejected.", true,
+       [](const Reading& r) { return static_cast<double>(r.ejections); }},
+      {"sluice_endpoint_first_frame_seconds", "The latest peak of its time to first frame, fading.",
+       false,
+       [](const Reading& r) { return std::chrono::duration<double>(r.first_frame).count(); }},
+  };
+  const std::vector<Reading> readings = sources.endpoints.ReadAll();
+  for (const Family<Reading>& family : kFamilies) {
+    family.counter ? text.Counter(family.name, family.help) : text.Gauge(family.name, family.help);
+    for (const Reading& reading : readings) {
+      text.Sample({{"endpoint", reading.name}}, family.value(reading));
+    }
+  }
+}
+
+void AddPools(const MetricsSources& sources, MetricsText& text) {
+  const std::shared_ptr<const config::Snapshot> config = sources.config.Current();
+  const PoolBooks& books = sources.pools;
+  const auto family = [&](const char* name, const char* help, auto value) {
+    text.Gauge(name, help);
+    for (const config::Pool& pool : config->config().pools) {
+      text.Sample({{"pool", pool.id}}, static_cast<double>(value(pool)));
     }
   };
-  family([&] { text.Gauge("sluice_endpoint_in_flight", "Attempts that run."); },
-         [](const auto& reading) { return reading.in_flight; });
-  family([&] { text.Counter("sluice_endpoint_attempts_total", "Attempts."); },
-         [](const auto& reading) { return reading.attempts; });
-  family([&] { text.Counter("sluice_endpoint_failed_attempts_total", "Attempts that failed."); },
-         [](const auto& reading) { return reading.failed_attempts; });
-  family([&] { text.Gauge("sluice_endpoint_draining", "Whether it gets no new attempts."); },
-         [](const auto& reading) { return reading.draining() ? 1 : 0; });
+  family("sluice_pool_in_flight", "Exchanges that have a place in the pool.",
+         [&](const config::Pool& pool) { return books.gate.pools.Read(pool.id); });
+  family("sluice_pool_waiting", "Requests that wait for a place.",
+         [&](const config::Pool& pool) { return books.gate.queues.Depth(pool.id); });
+  family("sluice_pool_retry_tokens", "Tokens of the retry budget.",
+         [&](const config::Pool& pool) { return books.retry_budgets.Read(pool); });
+  text.Gauge("sluice_key_usable", "Whether a key may be used now.");
+  for (const config::Pool& pool : config->config().pools) {
+    for (const upstream::KeyRing::Reading& key : books.keys.Read(*config, pool)) {
+      text.Sample({{"pool", pool.id}, {"key", key.id}},
+                  key.state == KeyStateChanged::State::kActive ? 1 : 0);
+    }
+  }
+}
+
+void AddUsage(const MetricsSources& sources, MetricsText& text) {
+  const auto reading = sources.usage.Read({.model = true, .pool = true});
+  text.Counter("sluice_tokens_total", "Tokens that upstreams reported.");
+  for (const ledger::UsageTotals::Row& row : reading.rows) {
+    text.Sample({{"pool", row.names.pool}, {"model", row.names.model}, {"kind", "prompt"}},
+                static_cast<double>(row.sums.prompt_tokens));
+    text.Sample({{"pool", row.names.pool}, {"model", row.names.model}, {"kind", "completion"}},
+                static_cast<double>(row.sums.completion_tokens));
+  }
 }
 
 void AddGateway(const MetricsSources& sources, MetricsText& text) {
@@ -73,7 +134,9 @@ std::string MetricsPage(const MetricsSources& sources) {
   MetricsText text;
   AddGateway(sources, text);
   AddExchanges(sources, text);
+  AddPools(sources, text);
   AddEndpoints(sources, text);
+  AddUsage(sources, text);
   return text.Take();
 }
 

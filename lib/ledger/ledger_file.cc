@@ -16,7 +16,8 @@ namespace {
 /// Under load, one wake-up and one write are for many lines.
 constexpr Duration kGatherTime = std::chrono::milliseconds(2);
 
-Instant Now() { return std::chrono::steady_clock::now(); }
+/// Of the system: a condition variable waits by no other clock.
+Instant Now() { return SystemClock().Now(); }
 
 }  // namespace
 

@@ -151,13 +151,50 @@ TEST_F(DrainCommandTest, EndpointsAreATable) {
   gone->set_state(v1::EndpointStatus::STATE_REMOVED);
   EXPECT_EQ(Run({"endpoint", "list", "--pool", "chat"}), ExitCode::kOk);
   EXPECT_EQ(out(),
-            "NAME      STATE     IN FLIGHT  ATTEMPTS  FAILED  URI\n"
-            "chat/a    draining          3      1200       7  http://127.0.0.1:9000\n"
-            "chat/old  removed           0         0       0  -\n");
+            "NAME      STATE     IN FLIGHT  ATTEMPTS  FAILED  TTFT  URI                    NOTE\n"
+            "chat/a    draining          3      1200       7     -  http://127.0.0.1:9000\n"
+            "chat/old  removed           0         0       0     -  -\n");
   EXPECT_THAT(server_.requests(), ElementsAre("pool: \"chat\""));
   out_.str("");
   EXPECT_EQ(Run({"endpoint", "list", "--output", "json"}), ExitCode::kOk);
   EXPECT_THAT(out(), HasSubstr("}\n{\"name\":\"pools/chat/endpoints/old\""));
+}
+
+TEST_F(DrainCommandTest, AnEndpointSaysWhatKeepsRequestsAway) {
+  v1::EndpointStatus* a = server_.endpoints.add_endpoints();
+  a->set_name("pools/chat/endpoints/a");
+  a->set_uri("http://a");
+  a->set_state(v1::EndpointStatus::STATE_EJECTED);
+  a->set_consecutive_failures(5);
+  a->set_last_failure("connect_failed");
+  a->mutable_ejected_until()->set_seconds(3661);
+  a->mutable_first_frame()->set_nanos(250'000'000);
+  EXPECT_EQ(Run({"endpoint", "list"}), ExitCode::kOk);
+  EXPECT_THAT(out(), HasSubstr("ejected"));
+  EXPECT_THAT(out(), HasSubstr("250ms  http://a  until 01:01:01; 5 failed in a row, last "
+                               "connect_failed\n"));
+}
+
+TEST_F(DrainCommandTest, PoolsAreATable) {
+  v1::PoolStatus* pool = server_.endpoints.add_pools();
+  pool->set_id("chat");
+  pool->set_in_flight(7);
+  pool->set_waiting(2);
+  pool->set_retry_tokens(99.5);
+  pool->add_keys()->set_id("k1");
+  pool->mutable_keys(0)->set_state(v1::KeyStatus::STATE_ACTIVE);
+  pool->add_keys()->set_id("k2");
+  pool->mutable_keys(1)->set_state(v1::KeyStatus::STATE_RESTING);
+  pool->mutable_keys(1)->mutable_until()->set_seconds(61);
+  server_.endpoints.add_pools()->set_id("spare");
+  EXPECT_EQ(Run({"pool", "list"}), ExitCode::kOk);
+  EXPECT_EQ(out(),
+            "POOL   IN FLIGHT  WAITING  RETRY TOKENS  KEYS USABLE\n"
+            "chat           7        2          99.5  1 of 2: k2 resting until 00:01:01\n"
+            "spare          0        0           0.0  none\n");
+  out_.str("");
+  EXPECT_EQ(Run({"pool", "list", "--output", "json"}), ExitCode::kOk);
+  EXPECT_THAT(out(), HasSubstr("}\n{\"id\":\"spare\"}\n"));
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ class GatewayFixture : public ::testing::Test {
     options.loops = loops;
     options.config = std::move(config);
     options.client_reads = client_reads_;
+    options.client_keys = client_keys_;
     options.ledger = ledger_;
     options.observer = &finished_;
     absl::StatusOr<std::unique_ptr<server::Gateway>> started = server::Gateway::Start(options);
@@ -74,7 +75,9 @@ class GatewayFixture : public ::testing::Test {
   }
 
   http::ReadLimits client_reads_;
-  std::string ledger_;  // of the next start; "": none
+  // Of the next start; "": none.
+  std::string client_keys_;
+  std::string ledger_;
   FinishedExchanges finished_;
   std::unique_ptr<ScriptedEngine> engine_;
   std::unique_ptr<server::Gateway> gateway_;

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
@@ -40,9 +39,9 @@ class LedgerFileTest : public ::testing::Test {
     SetLogSink({});
   }
 
-  void Open(const std::string& path, size_t max_waiting = 10'000) {
-    auto ledger =
-        LedgerFile::Open(path, {.max_waiting = max_waiting, .tick = std::chrono::milliseconds(5)});
+  void Open(const std::string& path, size_t max_waiting = 10'000,
+            Duration tick = std::chrono::milliseconds(5)) {
+    auto ledger = LedgerFile::Open(path, {.max_waiting = max_waiting, .tick = tick});
     ASSERT_TRUE(ledger.ok()) << ledger.status();
     ledger_ = *std::move(ledger);
   }
@@ -135,6 +134,18 @@ TEST_F(LedgerFileTest, LosesNothingWhileTheDiskIsFullForAWhile) {
   EXPECT_EQ(Ids(path_), UpTo(11));
 }
 
+TEST_F(LedgerFileTest, WritesAllAtItsEndThoughTheDiskWasFull) {
+  Open(path_, 10'000, std::chrono::hours(1));
+  {
+    const testing::FileSizeLimit limit(10);
+    Finish(1);
+    ASSERT_TRUE(Eventually([&] { return Logged("ERROR the ledger cannot be written"); }));
+    Finish(2);
+  }
+  ledger_.reset();
+  EXPECT_EQ(Ids(path_), UpTo(2));
+}
+
 TEST_F(LedgerFileTest, CountsAndTellsWhatItLoses) {
   Open("/dev/full", 10);
   Finish(1);
@@ -143,8 +154,10 @@ TEST_F(LedgerFileTest, CountsAndTellsWhatItLoses) {
   EXPECT_EQ(ledger_->lost(), 3u);
   EXPECT_TRUE(Eventually(
       [&] { return Logged("exchanges are missing in the ledger count=3 since_start=3"); }));
+  Finish(15);
+  EXPECT_EQ(ledger_->lost(), 4u) << "as many wait as before";
   ledger_.reset();
-  EXPECT_THAT(log(), Contains(HasSubstr("in the ledger count=11 since_start=14")));
+  EXPECT_THAT(log(), Contains(HasSubstr("since_start=15")));
 }
 
 TEST_F(LedgerFileTest, GoesOnInANewFileWhenTheOldOneIsMovedAway) {

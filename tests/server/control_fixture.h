@@ -43,7 +43,8 @@ class ControlServerTest : public ::testing::Test {
   };
 
   ControlServer::Deps deps() {
-    return {clock_, store_, *hub_, registry_, endpoints_, usage_, status_};
+    return {clock_, store_, *hub_, registry_, endpoints_, {gate_, keys_, retry_budgets_},
+            usage_, status_};
   }
 
   /// `options.address` is replaced by a free port unless it names a Unix socket.
@@ -96,6 +97,10 @@ class ControlServerTest : public ::testing::Test {
   ExchangeRegistry registry_;
   SystemRandom random_;
   upstream::EndpointTable endpoints_{clock_, random_};
+  admission::Gate gate_{clock_};
+  SystemRandom key_random_;
+  upstream::KeyRing keys_{clock_, key_random_};
+  upstream::RetryBudgets retry_budgets_;
   ledger::UsageTotals usage_;
   std::unique_ptr<ControlServer> server_;
   std::shared_ptr<grpc::Channel> channel_;

@@ -10,6 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
+#include "server/endpoint_convert.h"
+
 namespace sluice::server {
 namespace {
 

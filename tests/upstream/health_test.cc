@@ -129,7 +129,7 @@ TEST_F(HealthTest, ForgetsOutcomesAfterTenSeconds) {
   rules_.failure_ratio = 0.5;
   rules_.consecutive_failures = 0;
   Fail(19);
-  clock_.Advance(seconds(10));
+  clock_.Advance(seconds(13));
   Fail(19);
   EXPECT_EQ(health_.state(), State::kWell);
   clock_.Advance(seconds(9));
@@ -338,7 +338,9 @@ TEST_F(HealthTest, EndsATrialWhenProbesTakeItOut) {
 
 TEST_F(HealthTest, IsOnTrialWhenThereAreNoProbesAnyMore) {
   for (int i = 0; i < 3; ++i) Probe(false);
+  clock_.Advance(seconds(1));
   EXPECT_TRUE(health_.ForgetProbes(clock_.Now()));
+  EXPECT_EQ(health_.ejected_until(), clock_.Now());
   EXPECT_EQ(health_.state(), State::kEjected);
   EXPECT_TRUE(Attempt(Outcome::kSuccess));
   EXPECT_EQ(health_.state(), State::kWell);

@@ -168,6 +168,14 @@ TEST_F(ProberTest, OutlivesTheEndpointThatItsProbeRunsAt) {
   pool_.endpoints.clear();
   Use();
   EXPECT_THAT(TakeDue(), IsEmpty());
+  pool_.endpoints.push_back(*jobs[0].member->endpoint);
+  Use();
+  clock_.Advance(seconds(100));
+  TakeDue();
+  clock_.Advance(seconds(100));
+  EXPECT_THAT(TakeDue(), IsEmpty()) << "the one from before it was removed still runs";
+  pool_.endpoints.clear();
+  Use();
   prober_.See(jobs[0], {false, "refused"});
   prober_.See(jobs[1], {true, ""});
   EXPECT_THAT(TakeDue(), IsEmpty());

@@ -1,7 +1,7 @@
 # Completes command lines of sluicectl. Made by `sluicectl completion bash`.
 _sluicectl_words() {
   case $1 in
-    '') echo 'status watch top usage exchange config endpoint server doctor token completion version help' ;;
+    '') echo 'status watch top usage exchange config endpoint pool server doctor token completion version help' ;;
     'completion') echo 'bash zsh fish' ;;
     'config') echo 'get validate plan apply edit versions rollback' ;;
     'config apply') echo '<file>' ;;
@@ -10,6 +10,7 @@ _sluicectl_words() {
     'doctor') echo 'leaks' ;;
     'endpoint') echo 'add remove list drain resume' ;;
     'exchange') echo 'list get cancel tail' ;;
+    'pool') echo 'list' ;;
     'server') echo 'drain' ;;
     'token') echo 'new' ;;
   esac

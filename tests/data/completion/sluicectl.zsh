@@ -2,7 +2,7 @@
 # Completes command lines of sluicectl. Made by `sluicectl completion zsh`.
 _sluicectl_words() {
   case $1 in
-    '') candidates=('status:show the state of the server' 'watch:show events as they happen' 'top:show the server, its endpoints and its streams live, and cancel streams' 'usage:sum up the tokens that were used' 'exchange:commands about: exchange' 'config:commands about: config' 'endpoint:commands about: endpoint' 'server:commands about: server' 'doctor:commands about: doctor' 'token:commands about: token' 'completion:print a script by which a shell completes command lines of sluicectl' 'version:print the version of sluicectl' 'help:show help') ;;
+    '') candidates=('status:show the state of the server' 'watch:show events as they happen' 'top:show the server, its endpoints and its streams live, and cancel streams' 'usage:sum up the tokens that were used' 'exchange:commands about: exchange' 'config:commands about: config' 'endpoint:commands about: endpoint' 'pool:commands about: pool' 'server:commands about: server' 'doctor:commands about: doctor' 'token:commands about: token' 'completion:print a script by which a shell completes command lines of sluicectl' 'version:print the version of sluicectl' 'help:show help') ;;
     'completion') candidates=('bash' 'zsh' 'fish') ;;
     'config') candidates=('get:print the configuration in force, or an earlier one' 'validate:say all that is wrong with a configuration' 'plan:show what `config apply` would change' 'apply:replace the configuration' 'edit:change the configuration in an editor' 'versions:list the versions that can be had back' 'rollback:apply an earlier version again') ;;
     'config apply') candidates=('<file>') ;;
@@ -11,6 +11,7 @@ _sluicectl_words() {
     'doctor') candidates=('leaks:see whether the server keeps what it should have given back') ;;
     'endpoint') candidates=('add:add an endpoint to a pool' 'remove:remove an endpoint from its pool' 'list:list the endpoints and what they do' 'drain:send no more requests to an endpoint, and wait until it serves nobody' 'resume:send requests to a drained endpoint again') ;;
     'exchange') candidates=('list:list the exchanges that run, or those that have ended' 'get:show all about one exchange' 'cancel:end an exchange' 'tail:show the frames of a running exchange as they pass') ;;
+    'pool') candidates=('list:list the pools: who is in them, who waits, which keys are usable') ;;
     'server') candidates=('drain:accept nothing new at the whole server, and wait until it serves nobody') ;;
     'token') candidates=('new:make a token, and the line that lets it in') ;;
   esac
