@@ -91,6 +91,9 @@ std::optional<Served> PoolAttempts::Run(Fruitless& fruitless) {
       if (!held->standing.has_value()) {
         deps_.retry_budgets.OnSuccess(pool_);
         if (held->first_frame_seen) pair.lease.FirstFrameAfter(deps_.clock.Now() - started);
+      } else {
+        fruitless.soonest_retry.See(held->head, deps_.clock.WallNow());
+        fruitless.soonest_retry.PutInto(held->head);
       }
       const PassRules rules = {pool_.relay == config::RelayMode::kValidFrames, usage_is_ours_};
       return Served{pool_, *std::move(slot_), std::move(pair), std::move(*held), rules};
@@ -102,7 +105,10 @@ std::optional<Served> PoolAttempts::Run(Fruitless& fruitless) {
         upstream::OutcomeOf(last.cause, last.status, last.error_type, last.error_code), last.cause,
         last.rest);
     tried_.Add(pair.lease.id(), pair.key_id(), last.spent);
-    if (last.answer.has_value()) fruitless.kept = std::move(last.answer);
+    if (last.answer.has_value()) {
+      fruitless.soonest_retry.See(last.answer->head, deps_.clock.WallNow());
+      fruitless.kept = std::move(last.answer);
+    }
     may_go_on_ = MayRetry(last.retry, pool_.retry);
     if (!may_go_on_) return std::nullopt;
     deps_.retry_budgets.OnFailure(pool_);

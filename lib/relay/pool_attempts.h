@@ -15,6 +15,7 @@
 #include "lib/relay/live_exchange.h"
 #include "lib/relay/pass_rules.h"
 #include "lib/relay/proxy.h"
+#include "lib/relay/soonest_retry.h"
 #include "lib/upstream/pair.h"
 #include "lib/upstream/tried.h"
 
@@ -24,6 +25,7 @@ namespace sluice::relay {
 struct Fruitless {
   std::optional<AttemptFailure> last;  // of all attempts
   std::optional<WholeAnswer> kept;     // the last answer worth having
+  SoonestRetry soonest_retry;          // of all answers
   std::string shortage;  // why the last pool that made no attempt did not; "": all did
 };
 

@@ -54,6 +54,7 @@ std::unique_ptr<Answer> AnswerExhausted(std::unique_ptr<LiveExchange> exchange,
     return AnswerError(std::move(exchange), intake, {cause, ""}, fruitless.shortage);
   }
   if (fruitless.kept.has_value() && !exchange->cancelled()) {
+    fruitless.soonest_retry.PutInto(fruitless.kept->head);
     return std::make_unique<ReadyAnswer>(std::move(exchange), *std::move(fruitless.kept),
                                          last->detail, kStallLimit);
   }

@@ -195,11 +195,13 @@ TEST_F(FailoverCases, B083_AnAddressThatNeverAnswersSendsTheRequestElsewhere) {
   config::Config config = ConfigFor(silent.uri());
   config.pools[0].endpoints.push_back({"b", second_->uri()});
   config.pools[0].timeouts.connect = milliseconds(50);
+  config.pools[0].health.consecutive_failures = 1;
   StartGateway(config, 1);
-  second_->Enqueue(Good());
-  const Outcome outcome = Run();
-  ExpectPassed(outcome, kGood);
-  EXPECT_EQ(outcome.attempts(), "connect_timeout -");
+  second_->AnswerAll(Good());
+  const Outcome first = Run();
+  ExpectPassed(first, kGood);
+  EXPECT_EQ(first.attempts(), "connect_timeout -");
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(Run().attempts(), "-");
 }
 
 TEST_F(FailoverCases, B131_ANameIsTriedAtEachOfItsAddresses) {

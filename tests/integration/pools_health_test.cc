@@ -63,7 +63,7 @@ TEST_F(PoolsHealthTest, AStreamThatBreaksAfterTheCommitCountsAgainstItsEndpoint)
   StartTwoStrict(1);
   EndpointWatch watch(observer());
   engine_->AnswerAll(Script().SseHead().Chunk(ContentEvent("a")).Fin());
-  EXPECT_EQ(Run().cause(), "upstream_reset");
+  EXPECT_EQ(Run().cause(), "truncated");
   EXPECT_EQ(watch.Next(), absl::StrCat(Name("a"), " STATE_EJECTED: 1 attempts failed in a row"));
   EXPECT_THAT(Spread(4), ElementsAre(Pair(Name("b"), 4)));
 }

@@ -157,7 +157,7 @@ TEST_F(PoolsUpstreamTest, EachAddressOfAResolvedNameIsAnEndpoint) {
     return absl::StrContains(endpoint, "@");
   }));
   EXPECT_EQ(endpoint, Name("a@127.0.0.1"));
-  EXPECT_EQ(InFlightAt("a"), 0);
+  EXPECT_EQ(InFlightAt("a@127.0.0.1"), 0);
 }
 
 }  // namespace

@@ -102,6 +102,21 @@ TEST_F(RouteTest, AnswersWithTheBestAnswerWhenAllPoolsFail) {
   EXPECT_EQ(sink_.body(), "oops");
 }
 
+TEST_F(RouteTest, PassesOnTheSoonestRetryAfterOfAllAnswers) {
+  ConfigureTwoPools({.model = "*", .pool = "chat", .fallbacks = {{.pool = "spare"}}});
+  HeaderList soon, late;
+  soon.Add("Retry-After", "7");
+  late.Add("Retry-After", "120");
+  const auto refusing = [](const HeaderList& headers) {
+    return Script().Head(429, "text/plain", headers).Piece("slow down").End();
+  };
+  transport_.Play(refusing(soon));
+  transport_.Play(refusing(late));
+  Run();
+  EXPECT_EQ(sink_.head().status, 429);
+  EXPECT_EQ(*AnswerHeader("Retry-After"), "7");
+}
+
 TEST_F(RouteTest, ListsTheModelsOfItsRoutes) {
   ConfigureTwoPools({.model = "lantern-8b", .pool = "chat"});
   Request request = ChatRequest();
