@@ -1,5 +1,7 @@
 #include "server/control_server.h"
 
+#include <sys/resource.h>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -34,6 +36,8 @@ constexpr int kMaxIdleConnectionMs = 10 * 60'000;
 
 // How late the news of a drain or a tail may be.
 constexpr Duration kStreamInterval = std::chrono::milliseconds(20);
+constexpr int kNice = 10;  // a tenth of the share of a thread of the data plane
+
 constexpr size_t kMaxTails = 64;
 constexpr size_t kMaxDrains = 64;
 
@@ -126,8 +130,22 @@ struct ControlServer::Impl {
   grpc::HealthCheckServiceInterface* health ABSL_GUARDED_BY(health_mutex) = nullptr;
 };
 
+// Watchers must not take the processor from streams. A thread has the priority of the one that made
+// it, so all that the server and gRPC start have that of this one.
 absl::StatusOr<std::unique_ptr<ControlServer>> ControlServer::Start(const Options& options,
                                                                     const Deps& deps) {
+  absl::StatusOr<std::unique_ptr<ControlServer>> started = absl::UnknownError("");
+  std::thread starter([&] {
+    constexpr id_t kThisThread = 0;  // on Linux
+    setpriority(PRIO_PROCESS, kThisThread, kNice);
+    started = StartHere(options, deps);
+  });
+  starter.join();
+  return started;
+}
+
+absl::StatusOr<std::unique_ptr<ControlServer>> ControlServer::StartHere(const Options& options,
+                                                                        const Deps& deps) {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   RouteGrpcLog();

@@ -64,6 +64,9 @@ class ControlServer {
  private:
   struct Impl;
   explicit ControlServer(std::unique_ptr<Impl> impl);
+  /// On a thread whose priority the server takes over.
+  static absl::StatusOr<std::unique_ptr<ControlServer>> StartHere(const Options& options,
+                                                                  const Deps& deps);
 
   std::unique_ptr<Impl> impl_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <pthread.h>
 #include <utility>
 
 namespace sluice::server {
@@ -40,6 +41,7 @@ void ProbeRunner::Stop() {
 }
 
 void ProbeRunner::Run() {
+  pthread_setname_np(pthread_self(), "probes");
   while (true) {
     for (upstream::ProbeJob& job : prober_.TakeDue(*store_.Current())) {
       loop_.Post([this, job = std::move(job)]() mutable { Begin(std::move(job)); });

@@ -1,6 +1,7 @@
 #include "server/reloader.h"
 
 #include <chrono>
+#include <pthread.h>
 #include <utility>
 
 #include "lib/base/log.h"
@@ -26,6 +27,7 @@ Reloader::~Reloader() {
 }
 
 void Reloader::Run() {
+  pthread_setname_np(pthread_self(), "reloader");
   for (int round = 1;; ++round) {
     {
       MutexLock lock(&mutex_);

@@ -170,17 +170,20 @@ bool PoolAttempts::MayAttemptAgain() const {
 }
 
 AttemptOutcome PoolAttempts::Attempt(const upstream::Pair& pair) {
-  OutboundRequest outbound = outbound_;
-  for (const config::HeaderAddition& header : pair.lease.endpoint().headers) {
-    outbound.headers.Set(header.name, header.value);
+  if (pair.key.has_value()) pair.key->AddTo(outbound_.headers);  // in the place of the last one
+  std::optional<OutboundRequest> with_headers;                   // of this endpoint alone
+  if (const auto& additions = pair.lease.endpoint().headers; !additions.empty()) {
+    with_headers = outbound_;
+    for (const config::HeaderAddition& header : additions) {
+      with_headers->headers.Set(header.name, header.value);
+    }
   }
-  if (pair.key.has_value()) pair.key->AddTo(outbound.headers);
   const auto others_remain = [&](upstream::Spent spent) { return OthersRemain(pair, spent); };
   return RunAttempt({.clock = deps_.clock,
                      .cancellation = cancellation_,
                      .transport = deps_.transport,
                      .pool = pool_,
-                     .outbound = outbound,
+                     .outbound = with_headers.has_value() ? *with_headers : outbound_,
                      .dialect = intake_.dialect,
                      .hold_budget = hold_budget_,
                      .key = pair.key ? &*pair.key : nullptr,

@@ -194,7 +194,7 @@ TEST_F(DrainCommandTest, PoolsAreATable) {
             "spare          0        0           0.0  none\n");
   out_.str("");
   EXPECT_EQ(Run({"pool", "list", "--output", "json"}), ExitCode::kOk);
-  EXPECT_THAT(out(), HasSubstr("}\n{\"id\":\"spare\"}\n"));
+  EXPECT_THAT(out(), HasSubstr("}\n{\"id\":\"spare\","));
 }
 
 }  // namespace
