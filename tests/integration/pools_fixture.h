@@ -5,8 +5,8 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -68,12 +68,13 @@ class EndpointWatch {
 /// A gateway whole, with an operator.
 class PoolsTest : public CaseTest {
  protected:
+  // The stubs are for the first gateway of a test, and for any thread.
   pb::ObserverService::Stub& observer() {
-    if (observer_ == nullptr) observer_ = pb::ObserverService::NewStub(Channel());
+    MakeStubs();
     return *observer_;
   }
   pb::ControlService::Stub& control() {
-    if (control_ == nullptr) control_ = pb::ControlService::NewStub(Channel());
+    MakeStubs();
     return *control_;
   }
 
@@ -132,11 +133,16 @@ class PoolsTest : public CaseTest {
   }
 
  private:
-  std::shared_ptr<grpc::Channel> Channel() {
-    return grpc::CreateChannel(absl::StrCat("127.0.0.1:", gateway_->control_port()),
-                               grpc::InsecureChannelCredentials());
+  void MakeStubs() {
+    std::call_once(stubs_made_, [this] {
+      const auto channel = grpc::CreateChannel(absl::StrCat("127.0.0.1:", gateway_->control_port()),
+                                               grpc::InsecureChannelCredentials());
+      observer_ = pb::ObserverService::NewStub(channel);
+      control_ = pb::ControlService::NewStub(channel);
+    });
   }
 
+  std::once_flag stubs_made_;
   std::unique_ptr<pb::ObserverService::Stub> observer_;
   std::unique_ptr<pb::ControlService::Stub> control_;
 };
