@@ -108,6 +108,8 @@ std::vector<Check> CheckConfig(const v1::Config& config, const v1::ServerStatus&
   bool any_model = false;
   for (const v1::Route& route : config.routes()) {
     routed.insert(route.pool());
+    for (const v1::RouteTarget& target : route.targets()) routed.insert(target.pool());
+    for (const v1::RouteTarget& target : route.fallbacks()) routed.insert(target.pool());
     any_model = any_model || route.model() == "*";
   }
   std::vector<std::string> empty;
@@ -132,6 +134,37 @@ std::vector<Check> CheckConfig(const v1::Config& config, const v1::ServerStatus&
                                                                : "; models without one get 404")));
   }
   return checks;
+}
+
+Check CheckEjected(const v1::ListEndpointsResponse& endpoints) {
+  std::vector<std::string> ejected;
+  for (const v1::EndpointStatus& endpoint : endpoints.endpoints()) {
+    if (endpoint.state() != v1::EndpointStatus::STATE_EJECTED &&
+        endpoint.state() != v1::EndpointStatus::STATE_TRIAL) {
+      continue;
+    }
+    ejected.push_back(absl::StrCat(EndpointText(endpoint.name()), " (",
+                                   EscapeName(endpoint.last_failure()), ")"));
+  }
+  if (ejected.empty()) return Good("ejected", "no endpoint is");
+  return Bad("ejected", List(ejected), "Until when, and why: sluicectl endpoint list");
+}
+
+Check CheckKeys(const v1::ListEndpointsResponse& endpoints) {
+  std::vector<std::string> unusable;
+  for (const v1::PoolStatus& pool : endpoints.pools()) {
+    for (const v1::KeyStatus& key : pool.keys()) {
+      if (key.state() == v1::KeyStatus::STATE_ACTIVE) continue;
+      unusable.push_back(
+          absl::StrCat(EscapeName(pool.id()), "/", EscapeName(key.id()), " ",
+                       EnumText(v1::KeyStatus::State_Name(key.state()), "STATE_", key.state())));
+    }
+  }
+  if (unusable.empty()) return Good("keys", "all keys of pools are usable");
+  return Bad(
+      "keys", List(unusable),
+      "A refused key is used again once its file or the configuration changes; a resting one "
+      "by itself: sluicectl pool list");
 }
 
 std::vector<Check> CheckEndpoints(const v1::ListEndpointsResponse& endpoints) {
@@ -170,6 +203,8 @@ std::vector<Check> CheckEndpoints(const v1::ListEndpointsResponse& endpoints) {
                        : Bad("failures",
                              absl::StrCat("since the start of the server: ", List(failing)),
                              "See why: sluicectl watch --since 10m --kind attempt_failed"));
+  checks.push_back(CheckEjected(endpoints));
+  checks.push_back(CheckKeys(endpoints));
   return checks;
 }
 

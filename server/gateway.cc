@@ -176,7 +176,7 @@ struct Gateway::Parts {
         endpoints.SetAddresses(host, addresses);
         SignalAll(store.Current()->config());
       }};
-  Reloader reloader{store, client_keys.get()};
+  Reloader reloader{store, client_keys.get(), gate.queues};
   SystemRandom probe_random;
   upstream::Prober prober{endpoints, keys, clock, probe_random};
   ProbeRunner probe_runner{prober, store, upstreams, clock, *loops.loops().front()};

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <pthread.h>
 #include <utility>
+#include <vector>
 
 #include "lib/base/log.h"
 
@@ -14,8 +15,9 @@ constexpr int kRoundsPerPoolKeys = 5;
 
 }  // namespace
 
-Reloader::Reloader(config::Store& store, admission::ClientKeysFile* client_keys)
-    : store_(store), client_keys_(client_keys), thread_([this] { Run(); }) {}
+Reloader::Reloader(config::Store& store, admission::ClientKeysFile* client_keys,
+                   admission::WaitQueues& queues)
+    : store_(store), client_keys_(client_keys), queues_(queues), thread_([this] { Run(); }) {}
 
 Reloader::~Reloader() {
   {
@@ -34,20 +36,24 @@ void Reloader::Run() {
       const auto stopping = [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return stopping_; };
       if (stopped_.WaitFor(&mutex_, kRound, stopping)) return;
     }
+    queues_.SignalAll();
     if (client_keys_ != nullptr) client_keys_->Reload();
     if (round % kRoundsPerPoolKeys == 0) ReloadPoolKeys();
   }
 }
 
 void Reloader::ReloadPoolKeys() {
-  const absl::StatusOr<bool> reloaded = store_.ReloadSecrets();
-  std::string complaint = reloaded.ok() ? "" : std::string(reloaded.status().message());
+  std::vector<config::Violation> unreadable;
+  const bool changed = store_.ReloadSecrets(&unreadable);
+  std::string complaint = config::ToString(unreadable);
   if (!complaint.empty() && complaint != complaint_) {
-    Log(LogLevel::kWarning, "keys of pools cannot be read again; those before stay in use",
+    Log(LogLevel::kWarning,
+        "keys of pools cannot be read; they keep the value they had, and no configuration can be "
+        "applied until they can",
         {{"reason", complaint}});
   }
   complaint_ = std::move(complaint);
-  if (reloaded.ok() && *reloaded) {
+  if (changed) {
     Log(LogLevel::kInfo, "keys of pools changed", {{"generation", store_.Current()->generation()}});
   }
 }

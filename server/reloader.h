@@ -5,17 +5,20 @@
 #include <thread>
 
 #include "lib/admission/client_keys.h"
+#include "lib/admission/wait_queue.h"
 #include "lib/base/mutex.h"
 #include "lib/config/store.h"
 
 namespace sluice::server {
 
-/// Takes in changes of the files that hold keys: those of clients each second, those of pools each
-/// five. Works on a thread of its own, as disks may be slow.
+/// Takes in what changes with time: the files that hold keys, those of clients each second and
+/// those of pools each five; and ejections and rests that end, for which nobody wakes the requests
+/// that wait. Works on a thread of its own, as disks may be slow.
 class Reloader {
  public:
-  /// `client_keys` may be null. Both must outlive it.
-  Reloader(config::Store& store, admission::ClientKeysFile* client_keys);
+  /// `client_keys` may be null. All must outlive it.
+  Reloader(config::Store& store, admission::ClientKeysFile* client_keys,
+           admission::WaitQueues& queues);
   ~Reloader();
 
  private:
@@ -24,6 +27,7 @@ class Reloader {
 
   config::Store& store_;
   admission::ClientKeysFile* const client_keys_;
+  admission::WaitQueues& queues_;
   std::string complaint_;  // the last one logged
   Mutex mutex_;
   CondVar stopped_;

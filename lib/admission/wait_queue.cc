@@ -1,6 +1,7 @@
 #include "lib/admission/wait_queue.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace sluice::admission {
 
@@ -25,6 +26,17 @@ void WaitQueues::Signal(absl::string_view pool) {
     if (found != queues_.end()) first = GiveTurn(found->second);
   }
   if (first != nullptr) first->Wake();
+}
+
+void WaitQueues::SignalAll() {
+  std::vector<std::shared_ptr<Parking>> firsts;
+  {
+    MutexLock lock(&mutex_);
+    for (auto& [pool, queue] : queues_) firsts.push_back(GiveTurn(queue));
+  }
+  for (const std::shared_ptr<Parking>& first : firsts) {
+    if (first != nullptr) first->Wake();
+  }
 }
 
 size_t WaitQueues::Depth(absl::string_view pool) const {

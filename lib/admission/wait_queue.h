@@ -47,6 +47,9 @@ class WaitQueues {
   /// Something of `pool` was freed. Does not wait.
   void Signal(absl::string_view pool);
 
+  /// The same of every pool that somebody waits for.
+  void SignalAll();
+
   bool HasWaiters(absl::string_view pool) const { return Depth(pool) > 0; }
   size_t Depth(absl::string_view pool) const;
 

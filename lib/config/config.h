@@ -180,7 +180,7 @@ struct Route {
 
 /// What a principal may use in a minute, of some models. 0: no limit.
 struct Rate {
-  std::string model = "*";  // a pattern, as in routes; each model has its own count
+  std::string model = "*";  // a pattern, as in routes; the models that match share one count
   int64_t requests_per_minute = 0;
   int64_t tokens_per_minute = 0;
   friend bool operator==(const Rate&, const Rate&) = default;

@@ -105,12 +105,16 @@ absl::StatusOr<std::shared_ptr<const Snapshot>> Store::Update(Config config,
   return snapshot;
 }
 
-absl::StatusOr<bool> Store::ReloadSecrets() {
+bool Store::ReloadSecrets(std::vector<Violation>* unreadable) {
   MutexLock update_lock(&update_mutex_);
   const std::shared_ptr<const Snapshot> current = Current();
   Secrets secrets;
-  if (const auto violations = ReadSecrets(current->config(), &secrets); !violations.empty()) {
-    return absl::FailedPreconditionError(ToString(violations));
+  *unreadable = ReadSecrets(current->config(), &secrets);
+  for (const Pool& pool : current->config().pools) {
+    for (const Key& key : pool.keys) {
+      if (!secrets.Find(pool.id, key.id).empty()) continue;
+      secrets.Add(pool.id, key.id, current->SecretOf(pool, key));
+    }
   }
   if (secrets.Equals(current->secrets())) return false;
   std::shared_ptr<const Version> version;

@@ -55,8 +55,9 @@ class Store {
 
   /// Reads the keys of the current configuration anew: if the value of one has changed, a snapshot
   /// with the new values takes the place of the current one, of the same version. Returns whether
-  /// it did. FAILED_PRECONDITION: one cannot be read; nothing has changed. May block on the disk.
-  absl::StatusOr<bool> ReloadSecrets();
+  /// it did. A key that cannot be read keeps its value, and is in `unreadable`. May block on the
+  /// disk.
+  bool ReloadSecrets(std::vector<Violation>* unreadable);
 
   /// `listener` hears each snapshot that becomes current from now on, in order, on the updating
   /// thread. It must not call back into the store.

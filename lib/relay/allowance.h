@@ -22,31 +22,30 @@ class Allowance {
   Allowance(admission::RateLimiter& rates, admission::Slot slot)
       : rates_(&rates), slot_(std::move(slot)) {}
 
-  /// From here on tokens count. `rate` is the one of `principal` for `model`.
-  void CountTokens(absl::string_view principal, absl::string_view model, const config::Rate& rate,
-                   bool end_streams) {
+  /// From here on tokens count, of the bucket of `principal` for `rate`.
+  void CountTokens(absl::string_view principal, const config::Rate& rate, bool end_streams) {
     if (rate.tokens_per_minute == 0) return;
-    tokens_ = std::make_unique<Tokens>(
-        Tokens{std::string(principal), std::string(model), rate, end_streams});
+    tokens_ = std::make_unique<Tokens>(Tokens{std::string(principal), rate, end_streams});
   }
+
+  bool counts_tokens() const { return tokens_ != nullptr; }
 
   /// Whether a stream that has used so much must be ended.
   bool Exceeded(const Usage& usage) const {
     return tokens_ != nullptr && tokens_->end_streams &&
-           rates_->ExceedsNow(tokens_->principal, tokens_->model, tokens_->rate,
+           rates_->ExceedsNow(tokens_->principal, tokens_->rate.model, tokens_->rate,
                               usage.total_tokens);
   }
 
   /// What the exchange has used in all. Once.
   void Settle(const Usage& usage) {
     if (tokens_ == nullptr) return;
-    rates_->Settle(tokens_->principal, tokens_->model, tokens_->rate, usage.total_tokens);
+    rates_->Settle(tokens_->principal, tokens_->rate.model, tokens_->rate, usage.total_tokens);
   }
 
  private:
   struct Tokens {
     std::string principal;
-    std::string model;
     config::Rate rate;
     bool end_streams;
   };

@@ -1,8 +1,10 @@
 #include "lib/relay/attempt.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
 #include "lib/sse/splitter.h"
@@ -16,6 +18,8 @@ using upstream::Spent;
 
 // How long the next attempt waits for the body of an error that may yet be the best answer.
 constexpr Duration kErrorBodyPatience = seconds(1);
+
+constexpr size_t kMaxNameRecorded = 64;
 
 bool HasBody(const OutboundRequest& request, int status) {
   return request.method != "HEAD" && status != 204 && status != 304;  // RFC 9110 section 6.4.1
@@ -173,10 +177,11 @@ class AttemptRun {
       // The message may quote the prompt: it is for the client, not for records.
       const dialect::UpstreamError error = first.error();
       if (x_.key != nullptr) x_.key->SeeError(error.type, error.code);
+      const std::string type = NameForRecord(error.type);
+      const std::string code = NameForRecord(error.code);
       AttemptFailure failure =
           FailureOf(Cause::kUpstreamErrorFrame,
-                    absl::StrCat(error.type, error.type.empty() || error.code.empty() ? "" : "/",
-                                 error.code));
+                    absl::StrCat(type, type.empty() || code.empty() ? "" : "/", code));
       failure.message = error.message;
       failure.error_type = error.type;
       failure.error_code = error.code;
@@ -212,6 +217,16 @@ class AttemptRun {
       x_.record.bytes_from_upstream += piece->size();
     }
     return wait;
+  }
+
+  /// A type or code as records may have it: a name, and not the key that an upstream echoes.
+  std::string NameForRecord(absl::string_view name) const {
+    const bool is_name =
+        name.size() <= kMaxNameRecorded && std::all_of(name.begin(), name.end(), [](char c) {
+          return absl::ascii_isalnum(c) || c == '_' || c == '-' || c == '.';
+        });
+    const bool is_key = x_.key != nullptr && x_.key->IsIn(name);
+    return is_name && !is_key ? std::string(name) : "(no name)";
   }
 
   /// The whole answer to a failed attempt, unless it is too large or too slow.

@@ -48,9 +48,10 @@ std::optional<Refusal> CheckRate(const ProxyDeps& deps, Intake& intake) {
   const ExchangeInfo& info = intake.info;
   const config::Rate& rate = admission::RateFor(*intake.policy, info.model);
   if (rate.requests_per_minute == 0 && rate.tokens_per_minute == 0) return std::nullopt;
-  const admission::Verdict verdict = deps.gate.rates.Admit(info.principal, info.model, rate);
+  // All models that a rate is for share its count: with patterns, clients could invent names.
+  const admission::Verdict verdict = deps.gate.rates.Admit(info.principal, rate.model, rate);
   if (verdict.kind == admission::Verdict::kOk) {
-    intake.allowance->CountTokens(info.principal, info.model, rate, intake.policy->end_streams);
+    intake.allowance->CountTokens(info.principal, rate, intake.policy->end_streams);
     return std::nullopt;
   }
   const bool requests = verdict.kind == admission::Verdict::kRequestsSpent;
@@ -86,7 +87,9 @@ std::optional<Refusal> Authenticate(const ProxyDeps& deps, Intake& intake) {
   if (deps.client_keys != nullptr) {
     const auto credential = admission::CredentialOf(intake.request.headers);
     if (!credential.has_value()) {
-      return Unauthenticated("a client key is required: `Authorization: Bearer KEY`");
+      return Unauthenticated(
+          "one client key is required: `Authorization: Bearer KEY`, or `x-api-key`, or the same in "
+          "both");
     }
     const auto keys = deps.client_keys->Current();
     const std::string* principal = keys->Find(*credential, deps.clock.WallNow());

@@ -54,6 +54,9 @@ class LiveExchange {
            allowance_->Exceeded(*record_->usage);
   }
 
+  /// Whether its principal has a limit of tokens: what it uses should be reported.
+  bool counts_tokens() const { return allowance_.has_value() && allowance_->counts_tokens(); }
+
   bool cancelled() const { return cancellation_.cause().has_value(); }
 
   Exchange& record() { return *record_; }

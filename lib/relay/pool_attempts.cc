@@ -54,33 +54,46 @@ PoolAttempts::PoolAttempts(const ProxyDeps& deps, const Cancellation& cancellati
     : deps_(deps),
       cancellation_(cancellation),
       intake_(intake),
-      pool_(*destination.pool),
+      destination_(destination),
       others_(others),
-      exchange_(exchange),
-      outbound_(
-          PrepareOutbound(intake.request, exchange.record().info().request_id, pool_.credentials)),
-      hold_budget_{DeadlineAfter(deps.clock.Now(), pool_.timeouts.hold_budget),
-                   Cause::kHoldBudgetSpent},
-      remaining_(pool_.retry.max_attempts) {
-  if (!destination.model.empty() && !intake.peek.model_value.empty()) {
-    body_ = dialect::RewriteModel(intake.request.body, intake.peek, destination.model);
+      exchange_(exchange) {
+  Pin(intake.snapshot, *destination.pool);
+  hold_budget_ = {DeadlineAfter(deps.clock.Now(), pool_->timeouts.hold_budget),
+                  Cause::kHoldBudgetSpent};
+}
+
+void PoolAttempts::Pin(std::shared_ptr<const config::Snapshot> snapshot, const config::Pool& pool) {
+  snapshot_ = std::move(snapshot);
+  pool_ = &pool;
+  hash_ = HashFor(pool.balancing, intake_, exchange_.record().info().principal);
+  if (pool.balancing.policy == config::Balance::kPrefixAffinity) {
+    prefix_ = dialect::PromptBlocks(intake_.request.body, intake_.peek);
+  }
+}
+
+void PoolAttempts::Prepare() {
+  remaining_ = pool_->retry.max_attempts;
+  // A key of the gateway's own clients is nothing for an upstream, whatever the pool passes
+  // through.
+  const config::Credentials credentials =
+      deps_.client_keys != nullptr ? config::Credentials::kReplace : pool_->credentials;
+  outbound_ = PrepareOutbound(intake_.request, exchange_.record().info().request_id, credentials);
+  if (!destination_.model.empty() && !intake_.peek.model_value.empty()) {
+    body_ = dialect::RewriteModel(intake_.request.body, intake_.peek, destination_.model);
     outbound_.body = body_;
   }
-  if (pool_.ask_usage && exchange.record().info().stream) {
-    if (auto asking = dialect::AskForUsage(intake.dialect, outbound_.body)) {
-      body_ = *std::move(asking);
-      outbound_.body = body_;
-      usage_is_ours_ = true;
-    }
-  }
-  hash_ = HashFor(pool_.balancing, intake, exchange.record().info().principal);
-  if (pool_.balancing.policy == config::Balance::kPrefixAffinity) {
-    prefix_ = dialect::PromptBlocks(intake.request.body, intake.peek);
+  const bool asks = pool_->ask_usage || exchange_.counts_tokens();
+  if (!asks || !exchange_.record().info().stream) return;
+  if (auto asking = dialect::AskForUsage(intake_.dialect, outbound_.body)) {
+    body_ = *std::move(asking);
+    outbound_.body = body_;
+    usage_is_ours_ = true;
   }
 }
 
 std::optional<Served> PoolAttempts::Run(Fruitless& fruitless) {
   if (!Enter(fruitless)) return std::nullopt;
+  Prepare();
   while (true) {
     upstream::Pair pair = *std::exchange(pair_, std::nullopt);
     const Instant started = deps_.clock.Now();
@@ -89,18 +102,18 @@ std::optional<Served> PoolAttempts::Run(Fruitless& fruitless) {
     AttemptOutcome outcome = Attempt(pair);
     if (auto* held = std::get_if<HeldAnswer>(&outcome)) {
       if (!held->standing.has_value()) {
-        deps_.retry_budgets.OnSuccess(pool_);
+        deps_.retry_budgets.OnSuccess(*pool_);
         if (held->first_frame_seen) pair.lease.FirstFrameAfter(deps_.clock.Now() - started);
       } else {
         fruitless.soonest_retry.See(held->head, deps_.clock.WallNow());
         fruitless.soonest_retry.PutInto(held->head);
       }
-      const PassRules rules = {pool_.relay == config::RelayMode::kValidFrames, usage_is_ours_};
-      return Served{pool_, *std::move(slot_), std::move(pair), std::move(*held), rules};
+      const PassRules rules = {pool_->relay == config::RelayMode::kValidFrames, usage_is_ours_};
+      return Served{snapshot_, *pool_, *std::move(slot_), std::move(pair), std::move(*held), rules};
     }
     AttemptFailure& last = fruitless.last.emplace(std::get<AttemptFailure>(std::move(outcome)));
     exchange_.FailAttempt(last);
-    pair.lease.CountFailure();
+    if (!exchange_.cancelled()) pair.lease.CountFailure();
     pair.lease.Report(
         upstream::OutcomeOf(last.cause, last.status, last.error_type, last.error_code), last.cause,
         last.rest);
@@ -109,33 +122,38 @@ std::optional<Served> PoolAttempts::Run(Fruitless& fruitless) {
       fruitless.soonest_retry.See(last.answer->head, deps_.clock.WallNow());
       fruitless.kept = std::move(last.answer);
     }
-    may_go_on_ = MayRetry(last.retry, pool_.retry);
+    may_go_on_ = MayRetry(last.retry, pool_->retry);
     if (!may_go_on_) return std::nullopt;
-    deps_.retry_budgets.OnFailure(pool_);
+    deps_.retry_budgets.OnFailure(*pool_);
     if (!MayAttemptAgain() || NextPair().has_value()) return std::nullopt;
   }
 }
 
 bool PoolAttempts::Enter(Fruitless& fruitless) {
   // Nobody overtakes those who wait already.
-  Entry entry = deps_.gate.queues.HasWaiters(pool_.id) ? Entry::kFull : TryEnter(fruitless);
+  Entry entry = deps_.gate.queues.HasWaiters(pool_->id) ? Entry::kFull : TryEnter(fruitless);
   std::optional<admission::Ticket> ticket;
   while (entry == Entry::kFull) {
     if (!ticket.has_value()) {
-      auto place = deps_.gate.queues.Enter(pool_.id, pool_.queue, intake_.policy->priority,
+      auto place = deps_.gate.queues.Enter(pool_->id, pool_->queue, intake_.policy->priority,
                                            deps_.parking_lot.NewParking());
       if (!place.has_value()) {
-        fruitless.shortage = pool_.queue.capacity == 0 ? "the pool is full"
-                                                       : "the pool is full, and so is its queue";
+        fruitless.shortage = pool_->queue.capacity == 0 ? "the pool is full"
+                                                        : "the pool is full, and so is its queue";
         return false;
       }
       ticket.emplace(*std::move(place));
     }
     exchange_.record().phase = Phase::kQueue;
     switch (ticket->Await(hold_budget_.at)) {
-      case admission::Ticket::Outcome::kTurn:
+      case admission::Ticket::Outcome::kTurn: {
+        std::shared_ptr<const config::Snapshot> current = deps_.config.Current();
+        if (const config::Pool* pool = current->FindPool(pool_->id)) {
+          Pin(std::move(current), *pool);
+        }
         entry = TryEnter(fruitless);
         break;
+      }
       case admission::Ticket::Outcome::kDeadline:
         fruitless.shortage = "the pool was full for as long as a request may wait";
         return false;
@@ -148,7 +166,7 @@ bool PoolAttempts::Enter(Fruitless& fruitless) {
 }
 
 PoolAttempts::Entry PoolAttempts::TryEnter(Fruitless& fruitless) {
-  if (!slot_.has_value()) slot_ = deps_.gate.pools.TryTake(pool_.id, pool_.max_in_flight);
+  if (!slot_.has_value()) slot_ = deps_.gate.pools.TryTake(pool_->id, pool_->max_in_flight);
   if (!slot_.has_value()) return Entry::kFull;
   const std::optional<upstream::Shortage> shortage = NextPair();
   if (!shortage.has_value()) return Entry::kDone;
@@ -158,15 +176,15 @@ PoolAttempts::Entry PoolAttempts::TryEnter(Fruitless& fruitless) {
 }
 
 std::optional<upstream::Shortage> PoolAttempts::NextPair() {
-  auto acquired = upstream::AcquirePair(deps_.endpoints, deps_.keys, *intake_.snapshot, pool_,
-                                        tried_, {.hash = hash_, .prefix = prefix_});
+  auto acquired = upstream::AcquirePair(deps_.endpoints, deps_.keys, *snapshot_, *pool_, tried_,
+                                        {.hash = hash_, .prefix = prefix_});
   if (const auto* shortage = std::get_if<upstream::Shortage>(&acquired)) return *shortage;
   pair_.emplace(std::get<upstream::Pair>(std::move(acquired)));
   return std::nullopt;
 }
 
 bool PoolAttempts::MayAttemptAgain() const {
-  return remaining_ > 0 && deps_.retry_budgets.MayRetry(pool_);
+  return remaining_ > 0 && deps_.retry_budgets.MayRetry(*pool_);
 }
 
 AttemptOutcome PoolAttempts::Attempt(const upstream::Pair& pair) {
@@ -182,7 +200,7 @@ AttemptOutcome PoolAttempts::Attempt(const upstream::Pair& pair) {
   return RunAttempt({.clock = deps_.clock,
                      .cancellation = cancellation_,
                      .transport = deps_.transport,
-                     .pool = pool_,
+                     .pool = *pool_,
                      .outbound = with_headers.has_value() ? *with_headers : outbound_,
                      .dialect = intake_.dialect,
                      .hold_budget = hold_budget_,
@@ -197,7 +215,7 @@ bool PoolAttempts::OthersRemain(const upstream::Pair& pair, upstream::Spent spen
   if (!MayAttemptAgain()) return false;
   upstream::Tried then = tried_;
   then.Add(pair.lease.id(), pair.key_id(), spent);
-  return upstream::PairRemains(deps_.endpoints, deps_.keys, *intake_.snapshot, pool_, then);
+  return upstream::PairRemains(deps_.endpoints, deps_.keys, *snapshot_, *pool_, then);
 }
 
 }  // namespace sluice::relay

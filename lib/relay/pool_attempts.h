@@ -2,6 +2,7 @@
 #define SLUICE_LIB_RELAY_POOL_ATTEMPTS_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,7 +32,8 @@ struct Fruitless {
 
 /// An answer worth committing, with what it holds of its pool.
 struct Served {
-  const config::Pool& pool;
+  std::shared_ptr<const config::Snapshot> snapshot;
+  const config::Pool& pool;  // of it
   admission::Slot slot;
   upstream::Pair pair;
   HeldAnswer held;
@@ -46,7 +48,8 @@ class PoolAttempts {
   PoolAttempts(const ProxyDeps& deps, const Cancellation& cancellation, const Intake& intake,
                const config::Destination& destination, bool others, LiveExchange& exchange);
 
-  /// An answer worth committing; else adds to `fruitless`.
+  /// An answer worth committing; else adds to `fruitless`. A request that waits for a place goes by
+  /// the configuration in force when it gets one.
   std::optional<Served> Run(Fruitless& fruitless);
 
   /// After Run gave nothing: whether another pool may do better.
@@ -59,6 +62,10 @@ class PoolAttempts {
     kNothing,  // there is room, but no pair to be had
   };
 
+  /// Goes by `snapshot`, of which `pool` is, from here on.
+  void Pin(std::shared_ptr<const config::Snapshot> snapshot, const config::Pool& pool);
+  /// As the pool wants the request.
+  void Prepare();
   /// Takes a place in the pool and the first pair; waits in its queue if that is what it takes.
   bool Enter(Fruitless& fruitless);
   Entry TryEnter(Fruitless& fruitless);
@@ -71,15 +78,17 @@ class PoolAttempts {
   const ProxyDeps& deps_;
   const Cancellation& cancellation_;
   const Intake& intake_;
-  const config::Pool& pool_;
+  const config::Destination& destination_;
   const bool others_;
   LiveExchange& exchange_;
+  std::shared_ptr<const config::Snapshot> snapshot_;
+  const config::Pool* pool_;
   std::string body_;  // as this pool gets it; "": as the client sent it
   bool usage_is_ours_ = false;
   OutboundRequest outbound_;
   std::optional<uint64_t> hash_;  // for the pool's picker
   std::vector<uint64_t> prefix_;  // the same
-  const Limit hold_budget_;
+  Limit hold_budget_;
   std::optional<admission::Slot> slot_;
   std::optional<upstream::Pair> pair_;  // for the next attempt
   upstream::Tried tried_;

@@ -74,7 +74,7 @@ std::unique_ptr<Answer> AttemptAndHold(const ProxyDeps& deps, const Cancellation
     const bool others = i + 1 < intake.destinations.size();
     PoolAttempts attempts(deps, cancellation, intake, intake.destinations[i], others, *exchange);
     if (std::optional<Served> served = attempts.Run(fruitless)) {
-      return std::make_unique<UpstreamAnswer>(std::move(exchange), intake.snapshot, intake.dialect,
+      return std::make_unique<UpstreamAnswer>(std::move(exchange), intake.dialect,
                                               *std::move(served));
     }
     if (!attempts.may_go_on()) break;

@@ -25,12 +25,11 @@ Answer::Body BodyOf(const HeldAnswer& held) {
 
 }  // namespace
 
-UpstreamAnswer::UpstreamAnswer(std::unique_ptr<LiveExchange> exchange,
-                               std::shared_ptr<const config::Snapshot> snapshot,
-                               dialect::Dialect dialect, Served served)
+UpstreamAnswer::UpstreamAnswer(std::unique_ptr<LiveExchange> exchange, dialect::Dialect dialect,
+                               Served served)
     : body_(BodyOf(served.held)),
       exchange_(std::move(exchange)),
-      snapshot_(std::move(snapshot)),
+      snapshot_(std::move(served.snapshot)),
       pool_(served.pool),
       slot_(std::move(served.slot)),
       pair_(std::move(served.pair)),

@@ -25,10 +25,7 @@ namespace sluice::relay {
 /// An upstream's answer from the commit to the finish.
 class UpstreamAnswer final : public Answer {
  public:
-  /// `snapshot` is the configuration that `served` belongs to.
-  UpstreamAnswer(std::unique_ptr<LiveExchange> exchange,
-                 std::shared_ptr<const config::Snapshot> snapshot, dialect::Dialect dialect,
-                 Served served);
+  UpstreamAnswer(std::unique_ptr<LiveExchange> exchange, dialect::Dialect dialect, Served served);
   ~UpstreamAnswer() override;
 
   Body body() const override { return body_; }

@@ -24,6 +24,10 @@ std::string NameOf(const config::Pool& pool, const config::Key& key) {
 
 }  // namespace
 
+bool KeyUse::IsIn(absl::string_view text) const {
+  return absl::StrContains(text, snapshot_->SecretOf(*pool_, *key_).Reveal());
+}
+
 void KeyUse::AddTo(HeaderList& headers) const {
   const absl::string_view secret = snapshot_->SecretOf(*pool_, *key_).Reveal();
   const bool bearer = absl::EqualsIgnoreCase(pool_->key_header, "Authorization");

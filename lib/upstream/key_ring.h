@@ -33,6 +33,8 @@ class KeyUse {
       : ring_(&ring), snapshot_(&snapshot), pool_(&pool), key_(&key) {}
 
   const std::string& id() const { return key_->id; }
+  /// Whether `text` holds the key's value.
+  bool IsIn(absl::string_view text) const;
   /// Makes the key the only value of its field.
   void AddTo(HeaderList& headers) const;
   /// Tells the ring how an upstream answered to the key.

@@ -39,7 +39,10 @@ ProbeResult RunProbe(Transport& transport, const Clock& clock, const ProbeJob& j
   ResponseHead head;
   const WaitResult wait = opened.stream->ReadHead(deadline, &head);
   if (wait.kind != WaitResult::kOk) return Failed(wait, "answer");
-  if (head.status < 200 || head.status > 299) {
+  // An answer about the key says nothing against the endpoint.
+  const bool of_key =
+      head.status == 401 || head.status == 402 || head.status == 403 || head.status == 429;
+  if (!of_key && (head.status < 200 || head.status > 299)) {
     return {false, absl::StrCat("it answers ", head.status)};
   }
   for (size_t size = 0; size < kEnoughBody;) {

@@ -29,7 +29,8 @@ struct ProbeResult {
   std::string detail;  // what was wrong
 };
 
-/// Asks, and waits for the answer: it is well if that is a 2xx and comes whole in time. Of a large
+/// Asks, and waits for the answer: it is well if that is a 2xx, or about the key (401,
+/// 402, 403, 429), and comes whole in time. Of a large
 /// answer the beginning is enough. To be called where `transport` may be used.
 ProbeResult RunProbe(Transport& transport, const Clock& clock, const ProbeJob& job);
 

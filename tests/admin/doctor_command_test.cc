@@ -69,7 +69,9 @@ TEST_F(DoctorTest, FindsNothingWhereNothingIsWrong) {
                          "OK    pools       1, each has endpoints\n"
                          "OK    routes      1, every model has one\n"
                          "OK    drained     no endpoint is\n"
-                         "OK    failures    no endpoint fails half of its attempts\n"));
+                         "OK    failures    no endpoint fails half of its attempts\n"
+                         "OK    ejected     no endpoint is\n"
+                         "OK    keys        all keys of pools are usable\n"));
   EXPECT_EQ(err(), "");
 }
 
@@ -131,6 +133,30 @@ TEST_F(DoctorTest, SaysWhatToDoAboutDrainedAndFailingEndpoints) {
   server_.endpoints.mutable_endpoints(1)->set_failed_attempts(50);
   EXPECT_THAT(Complaint(),
               HasSubstr("failures    since the start of the server: chat/b (50 of 99)\n"));
+}
+
+TEST_F(DoctorTest, SaysWhatToDoAboutEjectedEndpointsAndUnusableKeys) {
+  server_.endpoints.mutable_endpoints(0)->set_state(v1::EndpointStatus::STATE_EJECTED);
+  server_.endpoints.mutable_endpoints(0)->set_last_failure("connect_failed");
+  EXPECT_THAT(Complaint(), HasSubstr("ejected     chat/a (connect_failed)\n"));
+  v1::PoolStatus* pool = server_.endpoints.add_pools();
+  pool->set_id("chat");
+  pool->add_keys()->set_id("k1");
+  pool->mutable_keys(0)->set_state(v1::KeyStatus::STATE_REFUSED);
+  EXPECT_THAT(Complaint(), HasSubstr("keys        chat/k1 refused\n"));
+}
+
+TEST_F(DoctorTest, CountsTargetsAndFallbacksOfRoutes) {
+  for (const char* id : {"other", "spare"}) {
+    v1::Pool* pool = server_.config.add_pools();
+    pool->set_id(id);
+    pool->add_endpoints();
+  }
+  v1::Route* route = server_.config.add_routes();
+  route->set_model("gpt-*");
+  route->add_targets()->set_pool("other");
+  route->add_fallbacks()->set_pool("spare");
+  EXPECT_EQ(Run({"doctor"}), ExitCode::kOk) << out();
 }
 
 TEST_F(DoctorTest, GoesOnPastWhatItMayNotSee) {

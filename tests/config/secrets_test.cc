@@ -98,11 +98,13 @@ TEST_F(SecretsTest, AStoreTakesANewValueWithoutANewVersion) {
   const auto before = *store.Update(ConfigWith(FileKey()), store.Current()->etag());
   int heard = 0;
   store.AddListener([&heard](const auto&) { ++heard; });
-  EXPECT_EQ(*store.ReloadSecrets(), false);
+  std::vector<Violation> unreadable;
+  EXPECT_FALSE(store.ReloadSecrets(&unreadable));
   EXPECT_EQ(store.Current(), before);
 
   WriteFile("sk-new");
-  EXPECT_EQ(*store.ReloadSecrets(), true);
+  EXPECT_TRUE(store.ReloadSecrets(&unreadable));
+  EXPECT_TRUE(unreadable.empty());
   const auto after = store.Current();
   const Pool& pool = after->config().pools[1];
   EXPECT_EQ(after->SecretOf(pool, pool.keys[1]).Reveal(), "sk-new");
@@ -113,14 +115,21 @@ TEST_F(SecretsTest, AStoreTakesANewValueWithoutANewVersion) {
   EXPECT_EQ(heard, 1);
 }
 
-TEST_F(SecretsTest, AStoreKeepsTheOldValueOfAFileThatWent) {
+TEST_F(SecretsTest, AStoreKeepsTheOldValueOfAFileThatWentAndTakesTheOthers) {
   WriteFile("sk-old");
   const SystemClock clock;
   Store store(clock);
-  const auto before = *store.Update(ConfigWith(FileKey()), store.Current()->etag());
+  ASSERT_TRUE(store.Update(ConfigWith(FileKey()), store.Current()->etag()).ok());
   std::remove(path_.c_str());
-  EXPECT_EQ(store.ReloadSecrets().status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(store.Current(), before);
+  const testing::ScopedEnv first("SLUICE_TEST_FIRST", "sk-new");
+  std::vector<Violation> unreadable;
+  EXPECT_TRUE(store.ReloadSecrets(&unreadable));
+  ASSERT_EQ(unreadable.size(), 1u);
+  EXPECT_EQ(unreadable[0].path, "pools[1].keys[1].file");
+  const auto current = store.Current();
+  const Pool& pool = current->config().pools[1];
+  EXPECT_EQ(current->SecretOf(pool, pool.keys[0]).Reveal(), "sk-new");
+  EXPECT_EQ(current->SecretOf(pool, pool.keys[1]).Reveal(), "sk-old");
 }
 
 }  // namespace

@@ -116,6 +116,56 @@ TEST_F(AdmissionTest, SettlesTheTokensThatWereReported) {
   EXPECT_EQ(observer_.finished().back().cause, Cause::kCompleted);
 }
 
+TEST_F(AdmissionTest, CountsAllModelsOfARateTogether) {
+  ConfigurePrincipals({{.id = "*", .rates = {{.model = "gpt-*", .requests_per_minute = 1}}}});
+  for (const auto& [model, expected] :
+       {std::pair("gpt-1", Cause::kCompleted), std::pair("gpt-2", Cause::kOverLimit)}) {
+    if (expected == Cause::kCompleted) transport_.Play(GoodStream());
+    Request request = ChatRequest();
+    request.body = absl::StrCat(R"({"model":")", model, R"(","stream":true})");
+    RunApart(request);
+    EXPECT_EQ(observer_.finished().back().cause, expected) << model;
+  }
+}
+
+TEST_F(AdmissionTest, HasStreamsReportTheTokensThatAreLimited) {
+  ConfigurePrincipals({{.id = "*", .rates = {{.model = "*", .tokens_per_minute = 100}}}});
+  transport_.Play(
+      Script().Head(200, kEventStreamType).Piece(kHello).Piece(kUsage).Piece(kDone).End());
+  Run();
+  EXPECT_THAT(transport_.sent().at(0)->body, HasSubstr(R"("include_usage":true)"));
+  EXPECT_EQ(sink_.body(), absl::StrCat(kHello, kDone));
+}
+
+TEST_F(AdmissionTest, NeverPassesAClientKeyThrough) {
+  Configure({"a"},
+            [](config::Pool& pool) { pool.credentials = config::Credentials::kPassThrough; });
+  RequireClientKeys({{"alice", "sk-alice"}});
+  transport_.Play(GoodStream());
+  RunKeyed(RequestWithKey("Authorization", "Bearer sk-alice"));
+  EXPECT_EQ(transport_.sent().at(0)->request.headers.Find("Authorization"), nullptr);
+}
+
+TEST_F(AdmissionTest, ARequestThatWaitsGoesByTheConfigurationInForce) {
+  const auto limit = [](int most) {
+    return [most](config::Pool& pool) {
+      pool.max_in_flight = most;
+      pool.queue.capacity = 1;
+    };
+  };
+  Configure({"a"}, limit(1));
+  transport_.Play(GoodStream());
+  const std::unique_ptr<Answer> first = Serve();
+  parking_lot_.while_parked = [&] {
+    Configure({"b"}, limit(2));
+    gate_.queues.SignalAll();
+  };
+  transport_.Play(GoodStream());
+  Run();
+  EXPECT_EQ(observer_.finished().back().cause, Cause::kCompleted);
+  EXPECT_EQ(transport_.sent().back()->address.uri.host, "b.test");
+}
+
 TEST_F(AdmissionTest, EndsARunningStreamOverItsTokensOnlyIfThePolicySaysSo) {
   for (const bool end_streams : {false, true}) {
     ConfigurePrincipals({{.id = "*",

@@ -269,5 +269,16 @@ TEST_F(HoldTest, IdleLimitDoesNotCutALongPrefill) {
   EXPECT_EQ(cause(), Cause::kCompleted);
 }
 
+TEST_F(HoldTest, RecordsNothingOfAnErrorFrameThatIsNoName) {
+  transport_.Play(
+      Script()
+          .Head(200, kEventStreamType)
+          .Piece("data: {\"error\":{\"type\":\"Bearer sk-1\",\"code\":\"slow_down\"}}\n\n")
+          .End());
+  transport_.Play(GoodStream());
+  Run();
+  EXPECT_EQ(finished().attempts.at(0).detail, "(no name)/slow_down");
+}
+
 }  // namespace
 }  // namespace sluice::relay

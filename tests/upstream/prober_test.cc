@@ -258,8 +258,14 @@ TEST_F(RunProbeTest, IsWellWithAWhole2xx) {
 }
 
 TEST_F(RunProbeTest, IsNotWellWithAnyOtherStatus) {
-  for (const int status : {301, 401, 404, 429, 500, 503}) {
+  for (const int status : {301, 404, 500, 503}) {
     EXPECT_EQ(Run(Script().Head(status, "").End()).detail, "it answers " + std::to_string(status));
+  }
+}
+
+TEST_F(RunProbeTest, IsWellWithAnAnswerAboutTheKey) {
+  for (const int status : {401, 402, 403, 429}) {
+    EXPECT_TRUE(Run(Script().Head(status, "").End()).ok) << status;
   }
 }
 
