@@ -139,6 +139,7 @@ TEST_F(DoctorTest, SaysWhatToDoAboutEjectedEndpointsAndUnusableKeys) {
   server_.endpoints.mutable_endpoints(0)->set_state(v1::EndpointStatus::STATE_EJECTED);
   server_.endpoints.mutable_endpoints(0)->set_last_failure("connect_failed");
   EXPECT_THAT(Complaint(), HasSubstr("ejected     chat/a (connect_failed)\n"));
+  server_.endpoints.mutable_endpoints(0)->set_state(v1::EndpointStatus::STATE_ACTIVE);
   v1::PoolStatus* pool = server_.endpoints.add_pools();
   pool->set_id("chat");
   pool->add_keys()->set_id("k1");
