@@ -29,7 +29,10 @@ Stack::Stack(size_t size) : size_((size + PageSize() - 1) / PageSize() * PageSiz
 }
 
 Stack::~Stack() {
-  if (bottom_ != nullptr) ::munmap(bottom_ - PageSize(), size_ + PageSize());
+  if (bottom_ == nullptr) return;
+  // A library that AddressSanitizer does not see through may map memory here next.
+  ASAN_UNPOISON_MEMORY_REGION(bottom_, size_);
+  ::munmap(bottom_ - PageSize(), size_ + PageSize());
 }
 
 void Stack::ReleaseBelow(const char* low) {

@@ -121,12 +121,17 @@ TEST(ParkingTest, LateWakeDoesNotTouchTheNextUserOfTheFiber) {
     ASSERT_EQ(ended.Wait(kNever), runtime::Wake::kReady);
     std::optional<WaitResult::Kind> next;
     const auto parking = FiberParkingLot().NewParking();
-    ASSERT_TRUE(runtime::Loop::Current()->Spawn([&] { next = parking->Park(kNever); }));
+    runtime::Latch woken;
+    ASSERT_TRUE(runtime::Loop::Current()->Spawn([&] {
+      next = parking->Park(kNever);
+      woken.Open();
+    }));
     runtime::SleepUntil(steady_clock::now());
     old->Wake();
     runtime::SleepUntil(steady_clock::now());
     EXPECT_EQ(next, std::nullopt);
     parking->Wake();
+    ASSERT_EQ(woken.Wait(kNever), runtime::Wake::kReady);
   });
 }
 
