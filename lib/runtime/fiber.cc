@@ -78,6 +78,12 @@ Fiber::~Fiber() {
 
 bool Fiber::Resume() {
   LeaveLoop();
+#ifdef SLUICE_TSAN
+  // Not in a function of its own, which would be entered on one stack and left on the other:
+  // ThreadSanitizer counts.
+  tsan_loop_ = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(tsan_fiber_, 0);
+#endif
   fiber_context_ = std::move(fiber_context_).resume();
   EnterLoop();
   return state != State::kIdle;
@@ -99,10 +105,6 @@ void Fiber::Suspend() {
 void Fiber::LeaveLoop() {
 #ifdef SLUICE_ASAN
   __sanitizer_start_switch_fiber(&loop_fake_stack_, stack_.bottom(), stack_.size());
-#endif
-#ifdef SLUICE_TSAN
-  tsan_loop_ = __tsan_get_current_fiber();
-  __tsan_switch_to_fiber(tsan_fiber_, 0);
 #endif
 }
 
