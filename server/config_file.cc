@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "lib/base/read_file.h"
 #include "lib/base/status.h"
 #include "lib/config/validate.h"
 #include "server/config_convert.h"
-#include "server/durable_file.h"
 #include "server/proto_json.h"
 
 namespace sluice::server {

@@ -1,9 +1,7 @@
 #include "server/durable_file.h"
 
 #include <cerrno>
-#include <cstdio>
 #include <fcntl.h>
-#include <memory>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,19 +30,6 @@ absl::Status WriteNewFile(int directory, const std::string& name, absl::string_v
 }
 
 }  // namespace
-
-absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"),
-                                                             &std::fclose);
-  if (file == nullptr) return absl::ErrnoToStatus(errno, path);
-  std::string text;
-  char buffer[4096];
-  while (const size_t size = std::fread(buffer, 1, sizeof(buffer), file.get())) {
-    text.append(buffer, size);
-  }
-  if (std::ferror(file.get()) != 0) return absl::ErrnoToStatus(errno, path);
-  return text;
-}
 
 absl::Status WriteDurably(int directory, const std::string& name, absl::string_view text,
                           const std::string& unfinished) {

@@ -4,14 +4,9 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
 namespace sluice::server {
-
-/// All that the file at `path` holds. The code tells why it cannot be read, e.g. NOT_FOUND; the
-/// message begins with the path.
-absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
 
 /// Puts a file `name` with `text` into the directory open at `directory`, for the owner alone. It
 /// is there whole when this returns, whatever happens to the machine then; and at no moment before,

@@ -174,7 +174,7 @@ struct Gateway::Parts {
   http::DnsDiscovery discovery{
       {}, [this](const std::string& host, const std::vector<std::string>& addresses) {
         endpoints.SetAddresses(host, addresses);
-        SignalAll(store.Current()->config());
+        gate.queues.SignalAll();
       }};
   Reloader reloader{store, client_keys.get(), gate.queues};
   SystemRandom probe_random;
@@ -193,12 +193,7 @@ struct Gateway::Parts {
     endpoints.ForgetAllBut(config);
     retry_budgets.ForgetAllBut(config);
     discovery.SetNames(upstream::HostsToResolve(config));
-    SignalAll(config);
-  }
-
-  /// There may be more room than before.
-  void SignalAll(const config::Config& config) {
-    for (const config::Pool& pool : config.pools) gate.queues.Signal(pool.id);
+    gate.queues.SignalAll();  // there may be more room than before
   }
 };
 

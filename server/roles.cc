@@ -9,48 +9,27 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "absl/strings/str_join.h"
 
 #include "lib/base/log.h"
 #include "lib/base/status.h"
-#include "server/durable_file.h"
 
 namespace sluice::server {
 namespace {
 
 constexpr Duration kLookInterval = std::chrono::seconds(1);
 constexpr size_t kMaxNameBytes = 128;
-constexpr size_t kMaxProblems = 20;
 
 bool IsName(absl::string_view text) {
   return text.size() <= kMaxNameBytes && std::all_of(text.begin(), text.end(), absl::ascii_isgraph);
-}
-
-bool SameFile(const struct stat& a, const struct stat& b) {
-  return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_size == b.st_size &&
-         a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec == b.st_mtim.tv_nsec &&
-         a.st_mode == b.st_mode;
 }
 
 }  // namespace
 
 absl::StatusOr<Roles> Roles::Parse(absl::string_view text) {
   Roles roles;
-  std::vector<std::string> problems;
-  int number = 0;
-  for (absl::string_view line : absl::StrSplit(text, '\n')) {
-    ++number;
-    line = absl::StripAsciiWhitespace(line);
-    if (line.empty() || line[0] == '#') continue;
-    const std::string problem =
-        roles.Add(absl::StrSplit(line, absl::ByAnyChar(" \t"), absl::SkipEmpty()));
-    if (problem.empty()) continue;
-    if (problems.size() == kMaxProblems) {
-      problems.push_back("and more");
-      break;
-    }
-    problems.push_back(absl::StrCat("line ", number, ": ", problem));
-  }
+  std::vector<std::string> problems =
+      ReadAccessLines(text, [&roles](const auto& fields) { return roles.Add(fields); });
   if (problems.empty() && roles.tokens_.empty() && roles.certificates_.empty()) {
     problems.push_back("names nobody; `sluicectl token new NAME` makes a line");
   }
@@ -109,7 +88,6 @@ absl::StatusOr<std::unique_ptr<RolesFile>> RolesFile::Open(const Clock& clock,
                                                            const std::string& path) {
   std::unique_ptr<RolesFile> file(new RolesFile(clock, path));
   MutexLock lock(&file->mutex_);
-  stat(path.c_str(), &file->seen_);
   SLUICE_RETURN_IF_ERROR(file->Load());
   file->next_look_ = clock.Now() + kLookInterval;
   return file;
@@ -120,13 +98,9 @@ std::shared_ptr<const Roles> RolesFile::Current() {
   const Instant now = clock_.Now();
   if (now < next_look_) return roles_;
   next_look_ = now + kLookInterval;
-  struct stat found = {};  // all zero if there is no file, which is a change too
-  stat(path_.c_str(), &found);
-  if (SameFile(found, seen_)) return roles_;
-  // What is written between the two looks at the file differs from `found` at the next look.
-  seen_ = found;
+  if (!file_.HasChanged()) return roles_;
   if (const absl::Status loaded = Load(); loaded.ok()) {
-    Log(LogLevel::kInfo, "the roles file has changed", {{"path", path_}});
+    Log(LogLevel::kInfo, "the roles file has changed", {{"path", file_.path()}});
   } else {
     Log(LogLevel::kError, "the roles file cannot be used; what it said before still holds",
         {{"error", loaded.message()}});
@@ -135,15 +109,11 @@ std::shared_ptr<const Roles> RolesFile::Current() {
 }
 
 absl::Status RolesFile::Load() {
-  if ((seen_.st_mode & S_IWOTH) != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path_, ": anybody on this host may write it: chmod o-w it"));
-  }
-  SLUICE_ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path_));
+  SLUICE_ASSIGN_OR_RETURN(const std::string text, file_.Read());
   absl::StatusOr<Roles> roles = Roles::Parse(text);
   if (!roles.ok()) {
     return absl::Status(roles.status().code(),
-                        absl::StrCat(path_, ":\n", roles.status().message()));
+                        absl::StrCat(file_.path(), ":\n", roles.status().message()));
   }
   roles_ = std::make_shared<const Roles>(*std::move(roles));
   return absl::OkStatus();

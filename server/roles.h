@@ -5,13 +5,13 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <sys/stat.h>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
+#include "lib/base/access_file.h"
 #include "lib/base/clock.h"
 #include "lib/base/mutex.h"
 #include "server/caller.h"
@@ -70,14 +70,13 @@ class RolesFile {
   std::shared_ptr<const Roles> Current();
 
  private:
-  RolesFile(const Clock& clock, const std::string& path) : clock_(clock), path_(path) {}
+  RolesFile(const Clock& clock, const std::string& path) : clock_(clock), file_(path) {}
   absl::Status Load() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Clock& clock_;
-  const std::string path_;
   Mutex mutex_;
   Instant next_look_ ABSL_GUARDED_BY(mutex_);
-  struct stat seen_ ABSL_GUARDED_BY(mutex_) = {};  // of the file at the last attempt to load it
+  AccessFile file_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<const Roles> roles_ ABSL_GUARDED_BY(mutex_);
 };
 

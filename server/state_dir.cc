@@ -16,6 +16,7 @@
 #include "absl/strings/strip.h"
 
 #include "lib/base/log.h"
+#include "lib/base/read_file.h"
 #include "lib/base/status.h"
 #include "server/config_convert.h"
 #include "server/durable_file.h"

@@ -1,8 +1,6 @@
 #include "lib/admission/client_keys.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <openssl/sha.h>
 #include <utility>
@@ -12,7 +10,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 
 #include "lib/base/log.h"
 #include "lib/base/status.h"
@@ -21,7 +18,6 @@ namespace sluice::admission {
 namespace {
 
 constexpr size_t kMaxNameBytes = 128;
-constexpr size_t kMaxProblems = 20;
 constexpr absl::string_view kBearer = "Bearer ";
 
 /// The key in a field, which is "" if there is none.
@@ -52,25 +48,6 @@ std::optional<absl::Time> ParseExpiry(absl::string_view text) {
   return time;
 }
 
-bool SameFile(const struct stat& a, const struct stat& b) {
-  return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_size == b.st_size &&
-         a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec == b.st_mtim.tv_nsec &&
-         a.st_mode == b.st_mode;
-}
-
-absl::StatusOr<std::string> ReadWhole(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"),
-                                                             &std::fclose);
-  if (file == nullptr) return absl::ErrnoToStatus(errno, path);
-  std::string text;
-  std::array<char, 4096> buffer;
-  while (const size_t size = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
-    text.append(buffer.data(), size);
-  }
-  if (std::ferror(file.get()) != 0) return absl::ErrnoToStatus(errno, path);
-  return text;
-}
-
 }  // namespace
 
 std::optional<absl::string_view> CredentialOf(const HeaderList& headers) {
@@ -87,21 +64,8 @@ std::optional<absl::string_view> CredentialOf(const HeaderList& headers) {
 
 absl::StatusOr<ClientKeys> ClientKeys::Parse(absl::string_view text) {
   ClientKeys keys;
-  std::vector<std::string> problems;
-  int number = 0;
-  for (absl::string_view line : absl::StrSplit(text, '\n')) {
-    ++number;
-    line = absl::StripAsciiWhitespace(line);
-    if (line.empty() || line[0] == '#') continue;
-    const std::string problem =
-        keys.Add(absl::StrSplit(line, absl::ByAnyChar(" \t"), absl::SkipEmpty()));
-    if (problem.empty()) continue;
-    if (problems.size() == kMaxProblems) {
-      problems.push_back("and more");
-      break;
-    }
-    problems.push_back(absl::StrCat("line ", number, ": ", problem));
-  }
+  std::vector<std::string> problems =
+      ReadAccessLines(text, [&keys](const auto& fields) { return keys.Add(fields); });
   if (problems.empty() && keys.entries_.empty()) problems.push_back("holds no key");
   if (!problems.empty()) return absl::InvalidArgumentError(absl::StrJoin(problems, "\n"));
   return keys;
@@ -155,7 +119,6 @@ const std::string* ClientKeys::Find(absl::string_view key, absl::Time now) const
 
 absl::StatusOr<std::unique_ptr<ClientKeysFile>> ClientKeysFile::Open(const std::string& path) {
   std::unique_ptr<ClientKeysFile> file(new ClientKeysFile(path));
-  stat(path.c_str(), &file->seen_);
   SLUICE_RETURN_IF_ERROR(file->Load());
   return file;
 }
@@ -166,14 +129,10 @@ std::shared_ptr<const ClientKeys> ClientKeysFile::Current() const {
 }
 
 void ClientKeysFile::Reload() {
-  struct stat found = {};  // all zero if there is no file, which is a change too
-  stat(path_.c_str(), &found);
-  if (SameFile(found, seen_)) return;
-  // What is written between the two looks at the file differs from `found` at the next look.
-  seen_ = found;
+  if (!file_.HasChanged()) return;
   if (const absl::Status loaded = Load(); loaded.ok()) {
     Log(LogLevel::kInfo, "the client keys file has changed",
-        {{"path", path_}, {"keys", Current()->size()}});
+        {{"path", file_.path()}, {"keys", Current()->size()}});
   } else {
     Log(LogLevel::kError, "the client keys file cannot be used; what it said before still holds",
         {{"error", loaded.message()}});
@@ -181,17 +140,14 @@ void ClientKeysFile::Reload() {
 }
 
 absl::Status ClientKeysFile::Load() {
-  if (seen_.st_mode != 0 && !S_ISREG(seen_.st_mode)) {  // the read might never end
-    return absl::InvalidArgumentError(absl::StrCat(path_, ": is no regular file"));
+  if (file_.is_there() && !file_.is_regular()) {  // the read might never end
+    return absl::InvalidArgumentError(absl::StrCat(file_.path(), ": is no regular file"));
   }
-  if ((seen_.st_mode & S_IWOTH) != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path_, ": anybody on this host may write it: chmod o-w it"));
-  }
-  SLUICE_ASSIGN_OR_RETURN(const std::string text, ReadWhole(path_));
+  SLUICE_ASSIGN_OR_RETURN(const std::string text, file_.Read());
   absl::StatusOr<ClientKeys> keys = ClientKeys::Parse(text);
   if (!keys.ok()) {
-    return absl::Status(keys.status().code(), absl::StrCat(path_, ":\n", keys.status().message()));
+    return absl::Status(keys.status().code(),
+                        absl::StrCat(file_.path(), ":\n", keys.status().message()));
   }
   auto loaded = std::make_shared<const ClientKeys>(*std::move(keys));
   MutexLock lock(&mutex_);

@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <sys/stat.h>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -15,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
+#include "lib/base/access_file.h"
 #include "lib/base/mutex.h"
 #include "lib/exchange/message.h"
 
@@ -75,11 +75,10 @@ class ClientKeysFile {
   void Reload();
 
  private:
-  explicit ClientKeysFile(const std::string& path) : path_(path) {}
+  explicit ClientKeysFile(const std::string& path) : file_(path) {}
   absl::Status Load();
 
-  const std::string path_;
-  struct stat seen_ = {};  // of the file at the last attempt to load it
+  AccessFile file_;
   mutable Mutex mutex_;
   std::shared_ptr<const ClientKeys> keys_ ABSL_GUARDED_BY(mutex_);
 };
