@@ -42,7 +42,9 @@ void LogWriter::Put(absl::string_view line) {
   bool was_empty;
   {
     MutexLock lock(&mutex_);
-    if (held_.size() + line.size() >= kMaxHeldBytes) {
+    // The count of those dropped is never dropped itself: nobody would know of them.
+    const bool is_count = std::this_thread::get_id() == writing_;
+    if (held_.size() + line.size() >= kMaxHeldBytes && !is_count) {
       ++dropped_;
       return;
     }
@@ -54,6 +56,10 @@ void LogWriter::Put(absl::string_view line) {
 
 void LogWriter::Run() {
   ::pthread_setname_np(::pthread_self(), "sluice-log");
+  {
+    MutexLock lock(&mutex_);
+    writing_ = std::this_thread::get_id();
+  }
   Instant deadline = kNever;
   while (Now() < deadline) {
     std::string lines;

@@ -42,6 +42,7 @@ class LogWriter {
   CondVar news_;
   std::string held_ ABSL_GUARDED_BY(mutex_);
   uint64_t dropped_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::thread::id writing_ ABSL_GUARDED_BY(mutex_);
   bool ending_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
