@@ -1,4 +1,4 @@
-// A stream gives the same frames however it is cut.
+// A stream gives the same frames however it is cut, and they are those of the standard.
 
 #include <cstdint>
 #include <optional>
@@ -9,6 +9,7 @@
 
 #include "lib/sse/splitter.h"
 #include "tests/fuzz/pieces.h"
+#include "tests/fuzz/sse_reference.h"
 
 namespace sluice::sse {
 namespace {
@@ -70,6 +71,19 @@ Outcome Split(const std::vector<Piece>& pieces, size_t limit) {
   return out;
 }
 
+void CheckByTheStandard(const Outcome& got, absl::string_view stream) {
+  const std::vector<fuzz::ReferenceEvent> wanted = fuzz::EventsByTheStandard(stream);
+  size_t events = 0;
+  for (const Copy& frame : got.frames) {
+    if (frame.error_line) continue;
+    FUZZ_CHECK(events < wanted.size());
+    const fuzz::ReferenceEvent& event = wanted[events++];
+    FUZZ_CHECK(frame.start == event.start && frame.end == event.end);
+    FUZZ_CHECK(frame.oversize || (frame.event == event.event && frame.data == event.data));
+  }
+  FUZZ_CHECK(events == wanted.size());
+}
+
 }  // namespace
 }  // namespace sluice::sse
 
@@ -82,5 +96,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::vector<absl::string_view> bytes;
   for (size_t i = 0; i < input.bytes().size(); ++i) bytes.push_back(input.bytes().substr(i, 1));
   FUZZ_CHECK(whole == Split(bytes, limit));
+  sluice::sse::CheckByTheStandard(whole, input.bytes());
   return 0;
 }
