@@ -101,7 +101,10 @@ bool HasStreamOptions(Dialect dialect) {
 
 std::optional<std::string> AskForUsage(Dialect dialect, absl::string_view body) {
   AskHandler handler;
-  if (!HasStreamOptions(dialect) || !ReadJson<Utf8::kUnchecked>(body, handler)) return std::nullopt;
+  if (!HasStreamOptions(dialect) ||
+      !ReadJson<Utf8::kUnchecked>(body, handler, ByteOrderMarkLength(body))) {
+    return std::nullopt;
+  }
   if (!handler.edit().has_value()) return std::nullopt;
   const Edit& edit = *handler.edit();
   const absl::string_view rest = body.substr(edit.end);

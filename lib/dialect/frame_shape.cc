@@ -1,6 +1,7 @@
 #include "lib/dialect/frame_shape.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "absl/strings/ascii.h"
@@ -23,9 +24,28 @@ size_t EscapeLength(absl::string_view text) {
   return hex ? 6 : 0;
 }
 
+/// How many bytes from `at` on are surely plain in a JSON string: no quote, backslash or control
+/// byte, and ASCII. Looks at eight at a time.
+size_t PlainRun(absl::string_view text, size_t at) {
+  constexpr uint64_t kOnes = 0x0101010101010101;
+  constexpr uint64_t kHighs = 0x8080808080808080;
+  const auto any_zero = [](uint64_t bytes) { return (bytes - kOnes) & ~bytes & kHighs; };
+  size_t run = 0;
+  while (text.size() - at - run >= sizeof(uint64_t)) {
+    uint64_t bytes;
+    std::memcpy(&bytes, text.data() + at + run, sizeof bytes);
+    const uint64_t control = (bytes - kOnes * 0x20) & ~bytes & kHighs;
+    const uint64_t special = any_zero(bytes ^ kOnes * '"') | any_zero(bytes ^ kOnes * '\\');
+    if (((bytes & kHighs) | control | special) != 0) break;
+    run += sizeof bytes;
+  }
+  return run;
+}
+
 /// Where the JSON string that goes on at `at` ends (its closing quote), or npos when it is not
 /// well-formed.
 size_t EndOfString(absl::string_view text, size_t at) {
+  at += PlainRun(text, at);
   while (at < text.size()) {
     const auto c = static_cast<unsigned char>(text[at]);
     size_t length = 1;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "rapidjson/encodings.h"
@@ -79,6 +80,11 @@ std::string ReadableCopy(absl::string_view json) {
   }
   out.append(lost, ' ');
   return out;
+}
+
+size_t ByteOrderMarkLength(absl::string_view body) {
+  constexpr absl::string_view kMark = "\xEF\xBB\xBF";
+  return absl::StartsWith(body, kMark) ? kMark.size() : 0;
 }
 
 size_t Utf8SequenceLength(absl::string_view text) {

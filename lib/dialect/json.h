@@ -24,11 +24,12 @@ enum class Utf8 { kChecked, kUnchecked };
 std::string ReadableCopy(absl::string_view json);
 
 template <Utf8 utf8, typename Handler>
-rapidjson::ParseErrorCode ReadJsonOnce(absl::string_view text, Handler& handler) {
+rapidjson::ParseErrorCode ReadJsonOnce(absl::string_view text, Handler& handler, size_t start) {
   constexpr unsigned kFlags = rapidjson::kParseIterativeFlag |
                               rapidjson::kParseNumbersAsStringsFlag |
                               (utf8 == Utf8::kChecked ? rapidjson::kParseValidateEncodingFlag : 0);
   rapidjson::MemoryStream source(text.data(), text.size());
+  source.src_ += start;
   handler.Begin(source);
   rapidjson::Reader reader;
   const rapidjson::ParseResult result = reader.Parse<kFlags>(source, handler);
@@ -41,16 +42,20 @@ rapidjson::ParseErrorCode ReadJsonOnce(absl::string_view text, Handler& handler)
 /// Hands the events of `text` to `handler` and returns whether it is one whole JSON text that the
 /// handler did not stop. `handler.Begin(source)` comes first, and again if the text has to be read
 /// a second time, from a ReadableCopy; the offsets of `source` are those of `text` in both. Numbers
-/// come as RawNumber.
+/// come as RawNumber. The text begins at `start`; offsets count from its front all the same.
 template <Utf8 utf8, typename Handler>
-bool ReadJson(absl::string_view text, Handler& handler) {
-  rapidjson::ParseErrorCode error = ReadJsonOnce<utf8>(text, handler);
+bool ReadJson(absl::string_view text, Handler& handler, size_t start = 0) {
+  rapidjson::ParseErrorCode error = ReadJsonOnce<utf8>(text, handler, start);
   if (error == rapidjson::kParseErrorStringUnicodeSurrogateInvalid ||
       error == rapidjson::kParseErrorNumberTooBig) {
-    error = ReadJsonOnce<utf8>(ReadableCopy(text), handler);
+    error = ReadJsonOnce<utf8>(ReadableCopy(text), handler, start);
   }
   return error == rapidjson::kParseErrorNone;
 }
+
+/// How long the byte order mark is that a request's body may begin with: RFC 8259 section 8.1
+/// allows to ignore one, and engines do. (In an event it is no JSON: clients' parsers refuse it.)
+size_t ByteOrderMarkLength(absl::string_view body);
 
 /// The length of the UTF-8 sequence (RFC 3629) at the start of `text`, or 0 when there is none.
 size_t Utf8SequenceLength(absl::string_view text);

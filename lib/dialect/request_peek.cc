@@ -144,7 +144,7 @@ class PeekHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, PeekH
 
 absl::StatusOr<RequestPeek> PeekRequest(absl::string_view body) {
   PeekHandler handler(body);
-  if (!ReadJson<Utf8::kUnchecked>(body, handler)) {
+  if (!ReadJson<Utf8::kUnchecked>(body, handler, ByteOrderMarkLength(body))) {
     return absl::InvalidArgumentError(
         handler.error.empty() ? "the body is not one whole JSON object" : handler.error);
   }

@@ -18,6 +18,7 @@ constexpr size_t kMaxReasonBytes = 256;
 
 bool SpellsDone(absl::string_view data) {
   constexpr absl::string_view kDone = "[DONE]";
+  if (!data.empty() && data.front() == '{') return false;  // nearly all
   const size_t start = data.find_first_not_of(" \t");
   if (start == data.npos || data.substr(start, kDone.size()) != kDone) return false;
   return data.find_first_not_of(" \t", start + kDone.size()) == data.npos;
@@ -38,6 +39,7 @@ struct StreamReader::State {
   void InterpretChoices(const AnswerFacts& facts, FrameView* view);
   void InterpretResponse(const AnswerFacts& facts, FrameView* view);
   void InterpretMessage(const AnswerFacts& facts, FrameView* view);
+  FrameView Parse(const sse::Frame& frame);
   void End(FrameView* view);
   void Finish(absl::string_view reason);
   bool AnswerIsWhole() const;
@@ -139,6 +141,20 @@ bool StreamReader::State::AnswerIsWhole() const {
   }
 }
 
+FrameView StreamReader::State::Parse(const sse::Frame& frame) {
+  FrameView view;
+  AnswerFacts facts;
+  view.valid = ReadAnswerFacts(frame.data, &facts);
+  if (ended) return view;
+  if (auto found = ErrorOf(facts, frame.event)) NoteError(*std::move(found), &view);
+  if (facts.root != Kind::kObject) return view;
+  Interpret(facts, &view);
+  const bool finishes = facts.finished.any() || facts.stop_reason.has_value();
+  if (view.error || view.done || view.usage_changed || view.usage_chunk || finishes) return view;
+  shape.Learn(frame.data, facts);
+  return view;
+}
+
 StreamReader::StreamReader(Dialect dialect) : state_(std::make_unique<State>(dialect)) {}
 StreamReader::~StreamReader() = default;
 StreamReader::StreamReader(StreamReader&&) noexcept = default;
@@ -165,16 +181,7 @@ FrameView StreamReader::Read(const sse::Frame& frame) {
       return view;
     }
   }
-  AnswerFacts facts;
-  view.valid = ReadAnswerFacts(frame.data, &facts);
-  if (state.ended) return view;
-  if (auto error = ErrorOf(facts, frame.event)) state.NoteError(*std::move(error), &view);
-  if (facts.root != Kind::kObject) return view;
-  state.Interpret(facts, &view);
-  const bool finishes = facts.finished.any() || facts.stop_reason.has_value();
-  if (view.error || view.done || view.usage_changed || view.usage_chunk || finishes) return view;
-  state.shape.Learn(frame.data, facts);
-  return view;
+  return state.Parse(frame);
 }
 
 const std::optional<Usage>& StreamReader::usage() const { return state_->usage.usage(); }

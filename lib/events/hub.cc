@@ -12,19 +12,18 @@ constexpr size_t kStep = 256;
 
 }  // namespace
 
-Hub::Hub(Options options) : capacity_(std::max<size_t>(options.capacity, 1)) {}
+Hub::Hub(Options options) : ring_(std::max<size_t>(options.capacity, 1)) {}
 
 void Hub::Publish(Event event) {
   bool wake = false;
   Event given_up;  // destroyed after the lock is given back
   {
     MutexLock lock(&mutex_);
-    if (ring_.size() >= capacity_) {
-      given_up = std::move(ring_.front());
-      ring_.pop_front();
-    }
+    if (ring_.full()) given_up = std::move(ring_.front());
     event.sequence = ++published_;
     ring_.push_back(std::move(event));
+    // The slot of the next one has not been touched for a whole round.
+    if (ring_.full()) __builtin_prefetch(&ring_.front(), /*for writing*/ 1);
     wake = std::exchange(someone_waits_, false);
   }
   if (wake) news_.NotifyAll();
@@ -40,20 +39,18 @@ void Hub::WaitPast(uint64_t sequence, Duration timeout) {
 }
 
 void Hub::Resize(size_t capacity) {
-  {
-    MutexLock lock(&mutex_);
-    capacity_ = std::max<size_t>(capacity, 1);
-  }
+  capacity = std::max<size_t>(capacity, 1);
   bool fits = false;
   while (!fits) {
     std::vector<Event> given_up;  // destroyed after the lock is given back
     given_up.reserve(kStep);
     MutexLock lock(&mutex_);
-    while (ring_.size() > capacity_ && given_up.size() < kStep) {
+    while (ring_.size() > capacity && given_up.size() < kStep) {
       given_up.push_back(std::move(ring_.front()));
       ring_.pop_front();
     }
-    fits = ring_.size() <= capacity_;
+    fits = ring_.size() <= capacity;
+    if (fits) ring_.rset_capacity(capacity);
   }
 }
 
@@ -82,7 +79,7 @@ void Hub::Close() {
 
 Hub::Stats Hub::stats() const {
   MutexLock lock(&mutex_);
-  return {capacity_, ring_.size(), published_};
+  return {ring_.capacity(), ring_.size(), published_};
 }
 
 Reader::Batch Reader::Read() {

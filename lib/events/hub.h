@@ -2,10 +2,10 @@
 #define SLUICE_LIB_EVENTS_HUB_H_
 
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "absl/time/time.h"
+#include "boost/circular_buffer.hpp"
 
 #include "lib/base/clock.h"
 #include "lib/base/mutex.h"
@@ -23,8 +23,8 @@ namespace sluice::events {
 class Hub {
  public:
   struct Options {
-    /// Events held, at least 1. Memory grows with use, up to about 100 bytes an event and what the
-    /// events share.
+    /// Events held, at least 1. Memory is touched with use, up to about 100 bytes an event and what
+    /// the events share.
     size_t capacity = 65536;
   };
   struct Stats {
@@ -44,8 +44,8 @@ class Hub {
   /// passed.
   void WaitPast(uint64_t sequence, Duration timeout);
 
-  /// Changes the capacity and keeps the latest events. Takes time when that gives up many, but
-  /// publishers go on meanwhile.
+  /// Changes the capacity and keeps the latest events. Publishers wait while those are moved, about
+  /// a millisecond for 65,536; they go on while the others are given up.
   void Resize(size_t capacity);
 
   /// The position from which a Reader begins with the first event held that is of `time` or later:
@@ -68,8 +68,7 @@ class Hub {
 
   mutable Mutex mutex_;
   CondVar news_;
-  size_t capacity_ ABSL_GUARDED_BY(mutex_);
-  std::deque<Event> ring_ ABSL_GUARDED_BY(mutex_);  // the latest last
+  boost::circular_buffer<Event> ring_ ABSL_GUARDED_BY(mutex_);  // the latest last
   uint64_t published_ ABSL_GUARDED_BY(mutex_) = 0;
   bool someone_waits_ ABSL_GUARDED_BY(mutex_) = false;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;

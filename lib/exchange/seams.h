@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 
 #include "lib/base/clock.h"
@@ -112,6 +113,9 @@ class ClientSink {
   /// Hands `bytes` (never empty) to the client's socket before it returns. kGone: the client left.
   /// kStalled: it took nothing for `stall_limit`.
   virtual Result Write(absl::string_view bytes, Duration stall_limit) = 0;
+
+  /// Runs `work`, which must not wait, where it costs this answer no stack of its own.
+  virtual void RunOnSharedStack(absl::FunctionRef<void()> work) { work(); }
 };
 
 /// One answer on its way to the client, whether an upstream gave it or the gateway made it.

@@ -11,6 +11,9 @@ namespace {
 
 constexpr int kMaxSizeDigits = 16;  // of a 64-bit number
 
+/// CR LF, up to six digits, CR LF.
+constexpr size_t kShortSizeLine = 10;
+
 constexpr absl::string_view kBadSize = "chunk size: not 1 to 16 hexadecimal digits";
 constexpr absl::string_view kBadLineEnd = "chunk line: does not end with CR LF";
 constexpr absl::string_view kBadDataEnd =
@@ -31,11 +34,28 @@ ChunkDecoder::Step ChunkDecoder::Next(absl::string_view* bytes, absl::string_vie
       if (size_ == 0) state_ = State::kDataCr;
       return Step::kPayload;
     }
+    if (TakeWholeSizeLine(bytes)) continue;
     Take(bytes->front());
     bytes->remove_prefix(1);
   }
   if (state_ == State::kEnd) return Step::kEnd;
   return state_ == State::kError ? Step::kError : Step::kNeedMore;
+}
+
+bool ChunkDecoder::TakeWholeSizeLine(absl::string_view* bytes) {
+  if (state_ != State::kDataCr) return false;
+  const absl::string_view line = *bytes;
+  if (line.size() < kShortSizeLine || line[0] != '\r' || line[1] != '\n') return false;
+  uint64_t size = 0;
+  size_t at = 2;
+  for (; at < kShortSizeLine - 2 && absl::ascii_isxdigit(line[at]); ++at) {
+    size = size << 4 | static_cast<uint64_t>(HexValue(line[at]));
+  }
+  if (size == 0 || line[at] != '\r' || line[at + 1] != '\n') return false;
+  bytes->remove_prefix(at + 2);
+  size_ = size;
+  state_ = State::kData;
+  return true;
 }
 
 void ChunkDecoder::Take(char byte) {

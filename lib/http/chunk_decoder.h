@@ -56,6 +56,9 @@ class ChunkDecoder {
   };
 
   void Take(char byte);
+  /// What is nearly always between two chunks, at once: the end of the one, and the plain size of
+  /// the next. False: not so; nothing was taken.
+  bool TakeWholeSizeLine(absl::string_view* bytes);
   void TakeDigit(char byte);
   void TakeTrailerByte(char byte);
   void Fail(absl::string_view error);

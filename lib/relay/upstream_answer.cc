@@ -97,14 +97,16 @@ bool UpstreamAnswer::Pass(absl::string_view piece, ClientSink& sink) {
   Exchange& record = exchange_->record();
   const Instant read_at = exchange_->clock().Now();
   if (!(filter_ ? Write(filter_->Take(piece), sink) : Write(piece, sink))) return false;
-  read_.Update(piece);
   const Instant passed_at = exchange_->clock().Now();
   if (const Duration gap = passed_at - last_passed_at_; gap > record.largest_gap) {
     record.largest_gap = gap;
     record.largest_gap_by_client = passed_at - read_at > read_at - last_passed_at_;
   }
   record.last_piece_at = last_passed_at_ = passed_at;
-  watch_.See(piece, passed_at);
+  sink.RunOnSharedStack([&] {
+    read_.Update(piece);
+    watch_.See(piece, passed_at);
+  });
   return true;
 }
 

@@ -1,5 +1,8 @@
 #include "lib/runtime/fiber.h"
 
+#include <algorithm>
+#include <cstddef>
+
 #include "boost/context/preallocated.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -26,6 +29,10 @@
 
 namespace sluice::runtime {
 namespace {
+
+/// From a wait for a piece up to the frames that have written the one before.
+constexpr ptrdiff_t kPrefetchedBytes = 1024;
+constexpr ptrdiff_t kCacheLineBytes = 64;
 
 /// The stack is the Fiber's: Boost may use it, not free it.
 struct BorrowedStack {
@@ -90,6 +97,7 @@ bool Fiber::Resume() {
 }
 
 void Fiber::Suspend() {
+  suspended_at_ = static_cast<const char*>(__builtin_frame_address(0));
 #ifdef SLUICE_ASAN
   __sanitizer_start_switch_fiber(&fiber_fake_stack_, loop_stack_bottom_, loop_stack_bytes_);
 #endif
@@ -100,6 +108,13 @@ void Fiber::Suspend() {
 #ifdef SLUICE_ASAN
   __sanitizer_finish_switch_fiber(fiber_fake_stack_, &loop_stack_bottom_, &loop_stack_bytes_);
 #endif
+}
+
+void Fiber::PrefetchStack() const {
+  const char* const end = std::min<const char*>(suspended_at_ + kPrefetchedBytes, stack_.top());
+  for (const char* line = suspended_at_ - kCacheLineBytes; line < end; line += kCacheLineBytes) {
+    __builtin_prefetch(line);
+  }
 }
 
 void Fiber::LeaveLoop() {

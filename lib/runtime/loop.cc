@@ -118,6 +118,7 @@ void Loop::Schedule(Fiber* fiber, Wake wake) {
   if (fiber->state != Fiber::State::kWaiting) return;
   fiber->state = Fiber::State::kReady;
   fiber->wake = wake;
+  fiber->PrefetchStack();
   ready_.push_back(fiber);
 }
 
@@ -187,23 +188,45 @@ void Loop::RunPosted() {
 }
 
 void Loop::RunReady() {
-  std::vector<Fiber*> batch;
-  batch.swap(ready_);
-  for (Fiber* fiber : batch) {
+  batch_.swap(ready_);
+  for (Fiber* fiber : batch_) {
     running_ = fiber;
     fiber->state = Fiber::State::kRunning;
-    const bool goes_on = fiber->Resume();
+    bool goes_on = fiber->Resume();
+    while (borrower_.has_value()) {
+      RunBorrower();
+      goes_on = fiber->Resume();
+    }
     running_ = nullptr;
     if (goes_on) continue;
     live_fibers_.fetch_sub(1, std::memory_order_relaxed);
     idle_.push_back(fiber);
   }
+  batch_.clear();
+}
+
+void Loop::RunBorrower() {
+  try {
+    (*borrower_)();
+  } catch (...) {
+    borrower_threw_ = std::current_exception();
+  }
+  borrower_.reset();
 }
 
 Wake SleepUntil(Instant deadline, Interrupts interrupts) {
   Loop* loop = Loop::Current();
   if (interrupts == Interrupts::kHeed && loop->running_->interrupted) return Wake::kInterrupted;
   return loop->Suspend(deadline, interrupts != Interrupts::kIgnore);
+}
+
+void RunOnLoopStack(absl::FunctionRef<void()> work) {
+  Loop* loop = Loop::Current();
+  loop->borrower_.emplace(work);
+  loop->running_->Suspend();
+  if (loop->borrower_threw_ != nullptr) {
+    std::rethrow_exception(std::exchange(loop->borrower_threw_, nullptr));
+  }
 }
 
 void ReleaseUnusedStack() {

@@ -4,10 +4,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
+
+#include "absl/functional/function_ref.h"
 
 #include "lib/base/clock.h"
 #include "lib/base/mutex.h"
@@ -70,6 +74,7 @@ class Loop {
   friend class Latch;
   friend Wake SleepUntil(Instant, Interrupts);
   friend void ReleaseUnusedStack();
+  friend void RunOnLoopStack(absl::FunctionRef<void()>);
 
   /// False: the system has no memory for it.
   bool Watch(int fd, Socket* socket);
@@ -86,6 +91,7 @@ class Loop {
   void RunPosted();
   void FireTimers();
   void RunReady();
+  void RunBorrower();
   void Arm(Fiber* fiber);
 
   const LoopOptions options_;
@@ -93,7 +99,10 @@ class Loop {
   int wake_fd_;
   BufferPool buffers_;
   Fiber* running_ = nullptr;
+  std::optional<absl::FunctionRef<void()>> borrower_;  // what the running fiber wants run here
+  std::exception_ptr borrower_threw_;
   std::vector<Fiber*> ready_;
+  std::vector<Fiber*> batch_;  // of ready_, whose turn it is
   std::vector<Fiber*> idle_;
   std::vector<std::unique_ptr<Fiber>> all_fibers_;
   std::atomic<size_t> live_fibers_{0};
@@ -107,6 +116,11 @@ class Loop {
 
 /// Suspends the running fiber. kReady never comes.
 Wake SleepUntil(Instant deadline, Interrupts interrupts = Interrupts::kHeed);
+
+/// Runs `work`, which must not wait, on the stack of the loop's thread: what it needs of a stack
+/// stays warm there for all fibers, and touches no page of the running fiber's own. What it throws
+/// comes out here.
+void RunOnLoopStack(absl::FunctionRef<void()> work);
 
 /// Gives back the stack pages below the running fiber's present depth. Worth it before a long wait.
 void ReleaseUnusedStack();

@@ -42,7 +42,9 @@ ssize_t Socket::Write(absl::Span<iovec> parts) {
   for (const iovec& part : parts) size += part.iov_len;
   ssize_t put;
   do {
-    put = ::sendmsg(fd_, &message, MSG_NOSIGNAL);
+    // The kernel reads no message header for one part.
+    put = parts.size() == 1 ? ::send(fd_, parts[0].iov_base, size, MSG_NOSIGNAL)
+                            : ::sendmsg(fd_, &message, MSG_NOSIGNAL);
   } while (put < 0 && errno == EINTR);
   // A short write filled the socket.
   if (put < 0 ? errno == EAGAIN : static_cast<size_t>(put) < size) ready_ &= ~kWritable;

@@ -3,9 +3,12 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdlib>
 #include <future>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -318,4 +321,30 @@ TEST(BufferPoolTest, LendsOneBufferAgainAndAgainAndAnotherWhileItIsHeld) {
 }
 
 }  // namespace
+TEST(RunOnLoopStackTest, RunsOffTheFibersStackAndComesBack) {
+  std::ptrdiff_t distance = 0;
+  Wake after = Wake::kReady;
+  RunFiber([&] {
+    const auto* on_fiber = static_cast<const char*>(__builtin_frame_address(0));
+    RunOnLoopStack([&] {
+      distance = std::abs(static_cast<const char*>(__builtin_frame_address(0)) - on_fiber);
+    });
+    after = SleepUntil(In(milliseconds(0)));
+  });
+  EXPECT_GT(distance, static_cast<std::ptrdiff_t>(LoopOptions().stack_bytes));
+  EXPECT_EQ(after, Wake::kDeadline);
+}
+
+TEST(RunOnLoopStackTest, WhatTheWorkThrowsComesOutOnTheFiber) {
+  std::string caught;
+  RunFiber([&] {
+    try {
+      RunOnLoopStack([] { throw std::runtime_error("no more"); });
+    } catch (const std::exception& error) {
+      caught = error.what();
+    }
+  });
+  EXPECT_EQ(caught, "no more");
+}
+
 }  // namespace sluice::runtime
