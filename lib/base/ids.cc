@@ -4,7 +4,7 @@
 #include <random>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_format.h"
+#include "absl/strings/str_cat.h"
 
 namespace sluice {
 namespace {
@@ -21,7 +21,9 @@ uint64_t RandomWord() {
 
 }  // namespace
 
-std::string ToString(ExchangeId id) { return absl::StrFormat("x%016x", id.value); }
+std::string ToString(ExchangeId id) {
+  return absl::StrCat("x", absl::Hex(id.value, absl::kZeroPad16));
+}
 
 std::optional<ExchangeId> ParseExchangeId(absl::string_view text) {
   if (text.size() != 17 || text[0] != 'x') return std::nullopt;
@@ -57,7 +59,8 @@ bool IsSaneRequestId(absl::string_view text) {
 
 std::string RandomTraceId() {
   // The low bit keeps each half from being all zero, which W3C Trace Context forbids.
-  return absl::StrFormat("%016x%016x", RandomWord() | 1, RandomWord() | 1);
+  return absl::StrCat(absl::Hex(RandomWord() | 1, absl::kZeroPad16),
+                      absl::Hex(RandomWord() | 1, absl::kZeroPad16));
 }
 
 }  // namespace sluice

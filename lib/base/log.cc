@@ -20,6 +20,8 @@ std::atomic<LogLevel> minimum_{LogLevel::kInfo};
 Mutex sink_mutex_;
 std::function<void(absl::string_view)>* sink_ ABSL_GUARDED_BY(sink_mutex_) = nullptr;
 
+constexpr size_t kUsualLineBytes = 512;
+
 const char* LevelName(LogLevel level) {
   switch (level) {
     case LogLevel::kDebug:
@@ -67,7 +69,9 @@ std::string LogLine(LogFormat format, LogLevel level, absl::string_view message,
     members.insert(members.end(), fields.begin(), fields.end());
     return JsonObject(members);
   }
-  std::string line = absl::StrCat(time, " ", LevelName(level), " ", message);
+  std::string line;
+  line.reserve(kUsualLineBytes);
+  absl::StrAppend(&line, time, " ", LevelName(level), " ", message);
   for (const LogField& field : fields) {
     absl::StrAppend(&line, " ", field.name, "=");
     AppendTextValue(field, &line);

@@ -4,19 +4,16 @@
 
 namespace sluice::dialect {
 
-std::optional<Usage> UsageOfBody(Dialect dialect, absl::string_view body, bool* complete) {
+BodyView ReadBody(Dialect dialect, absl::string_view body) {
+  BodyView view;
   AnswerFacts facts;
-  *complete = ReadAnswerFacts(body, &facts);
-  if (facts.root != Kind::kObject) return std::nullopt;
+  view.complete = ReadAnswerFacts(body, &facts);
+  view.error = ErrorOf(facts, /*event=*/"");
+  if (facts.root != Kind::kObject) return view;
   UsageReader usage(dialect);
   usage.Take(facts.usage);
-  return usage.usage();
-}
-
-std::optional<UpstreamError> ErrorOfBody(absl::string_view body) {
-  AnswerFacts facts;
-  ReadAnswerFacts(body, &facts);
-  return ErrorOf(facts, /*event=*/"");
+  view.usage = usage.usage();
+  return view;
 }
 
 }  // namespace sluice::dialect

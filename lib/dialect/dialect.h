@@ -134,12 +134,13 @@ class StreamReader {
   std::unique_ptr<State> state_;
 };
 
-/// Usage of a whole JSON answer, or nothing: absent, malformed, or the body is not one JSON text.
-/// `*complete` tells whether the body is one whole JSON text.
-std::optional<Usage> UsageOfBody(Dialect dialect, absl::string_view body, bool* complete);
-
-/// The error in a whole JSON answer, if it is one.
-std::optional<UpstreamError> ErrorOfBody(absl::string_view body);
+/// What a whole JSON answer says.
+struct BodyView {
+  bool complete = false;               // the body is one whole JSON text; else the rest is empty
+  std::optional<Usage> usage;          // empty when absent or malformed
+  std::optional<UpstreamError> error;  // if it is one
+};
+BodyView ReadBody(Dialect dialect, absl::string_view body);
 
 /// The JSON body of an answer the gateway makes itself, in the shape the path's dialect asks for
 /// (OpenAI's for kNone): type from the table of causes, code = the cause's label.

@@ -106,14 +106,13 @@ Cause BodyWatch::SeeEnd(Instant at) {
 }
 
 Cause BodyWatch::EndOfJson() {
-  bool complete = false;
-  record_.usage = dialect::UsageOfBody(dialect_, *json_, &complete);
+  dialect::BodyView body = dialect::ReadBody(dialect_, *json_);
+  record_.usage = body.usage;
   if (record_.usage.has_value()) observer_.OnUsage(record_, *record_.usage);
   // Elsewhere a body may hold several JSON texts, or none, whatever its type says.
-  if (!complete && dialect_ != dialect::Dialect::kNone) return Cause::kTruncated;
-  std::optional<dialect::UpstreamError> error = dialect::ErrorOfBody(*json_);
-  if (!error.has_value()) return Cause::kCompleted;
-  json_error_ = std::make_unique<dialect::UpstreamError>(*std::move(error));
+  if (!body.complete && dialect_ != dialect::Dialect::kNone) return Cause::kTruncated;
+  if (!body.error.has_value()) return Cause::kCompleted;
+  json_error_ = std::make_unique<dialect::UpstreamError>(*std::move(body.error));
   return Cause::kUpstreamErrorFrame;
 }
 

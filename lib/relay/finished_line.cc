@@ -16,6 +16,7 @@ namespace sluice::relay {
 namespace {
 
 constexpr size_t kMaxTextBytes = 256;
+constexpr size_t kUsualFields = 32;
 
 double Milliseconds(Duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
@@ -24,6 +25,8 @@ double Milliseconds(Duration duration) {
 /// Collects the fields that there are.
 class Line {
  public:
+  Line() { fields_.reserve(kUsualFields); }
+
   /// `text` must outlive the line.
   void Add(absl::string_view name, absl::string_view text) {
     if (!text.empty()) fields_.emplace_back(name, text.substr(0, kMaxTextBytes));

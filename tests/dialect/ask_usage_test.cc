@@ -57,8 +57,10 @@ constexpr Row kChanged[] = {
      R"({"str\u0065am_options":{"include\u005Fusage":true},"model":"m"})"},
 };
 
-/// With members given twice, or what RapidJSON has no document for.
+/// With members given twice, a byte order mark, or what RapidJSON has no document for.
 constexpr Row kOddChanged[] = {
+    {"\xEF\xBB\xBF{\"model\":\"m\"}",
+     "\xEF\xBB\xBF{\"stream_options\":{\"include_usage\":true},\"model\":\"m\"}"},
     {R"({"stream_options":{"include_usage":true},"model":"m","stream_options":{"a":1}})",
      R"({"stream_options":{"include_usage":true},"model":"m",)"
      R"("stream_options":{"include_usage":true,"a":1}})"},

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 
 #include "lib/dialect/dialect.h"
+#include "tests/dialect/body_parts.h"
 
 // Bodies of every dialect with whatever stands where a count belongs, and with whatever bytes.
 

@@ -6,6 +6,7 @@
 
 #include "lib/dialect/dialect.h"
 #include "lib/sse/splitter.h"
+#include "tests/dialect/body_parts.h"
 #include "tests/sse/stream_fixtures.h"
 
 namespace sluice::dialect {

@@ -5,6 +5,7 @@
 #include "gtest/gtest.h"
 
 #include "lib/dialect/dialect.h"
+#include "tests/dialect/body_parts.h"
 
 namespace sluice::dialect {
 namespace {

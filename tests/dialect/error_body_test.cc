@@ -5,6 +5,7 @@
 
 #include "lib/dialect/dialect.h"
 #include "lib/sse/splitter.h"
+#include "tests/dialect/body_parts.h"
 
 namespace sluice::dialect {
 namespace {

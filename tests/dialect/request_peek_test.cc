@@ -63,6 +63,16 @@ TEST(PeekRequestTest, LeavesTheRestToTheEngine) {
             "m stream");
 }
 
+TEST(PeekRequestTest, IgnoresAByteOrderMarkInFront) {
+  const std::string body = "\xEF\xBB\xBF{\"model\":\"m\",\"messages\":[]}";
+  EXPECT_EQ(Peek(body), "m");
+  EXPECT_EQ(PeekRequest(body)->model_value.In(body), "\"m\"");
+  EXPECT_EQ(PeekRequest(body)->prompt.In(body), "[]");
+  EXPECT_THAT(Peek("\xEF\xBB\xBF\xEF\xBB\xBF{\"model\":\"m\"}"),
+              HasSubstr("one whole JSON object"));
+  EXPECT_THAT(Peek("\xEF\xBB\xBF"), HasSubstr("one whole JSON object"));
+}
+
 TEST(PeekRequestTest, ReadsDeepNestingButNoEndlessOne) {
   const auto body = [](size_t depth) {
     return absl::StrCat(R"({"x":)", std::string(depth, '['), std::string(depth, ']'),

@@ -59,19 +59,19 @@ void CheckAsking(Dialect dialect, absl::string_view body, const RequestPeek& pee
   FUZZ_CHECK(!AskForUsage(dialect, *asking).has_value());
 }
 
-void ReadBody(Dialect dialect, absl::string_view body) {
-  bool complete = false;
-  const bool has_usage = UsageOfBody(dialect, body, &complete).has_value();
-  FUZZ_CHECK(complete || !(has_usage || ErrorOfBody(body)));
+void CheckBody(Dialect dialect, absl::string_view body) {
+  const BodyView view = ReadBody(dialect, body);
+  FUZZ_CHECK(view.complete || !(view.usage.has_value() || view.error.has_value()));
   sse::Frame frame;
   frame.data = body;
-  FUZZ_CHECK(!complete || StreamReader(dialect).Read(frame).valid);
+  FUZZ_CHECK(!view.complete || StreamReader(dialect).Read(frame).valid);
   if (const auto peek = PeekRequest(body); peek.ok()) {
     FUZZ_CHECK(!peek->model.empty());
     CheckAsking(dialect, body, *peek);
   }
 
-  const std::optional<UpstreamError> ours = ErrorOfBody(ErrorBody(dialect, Cause::kInternal, body));
+  const std::optional<UpstreamError> ours =
+      ReadBody(dialect, ErrorBody(dialect, Cause::kInternal, body)).error;
   FUZZ_CHECK(ours.has_value());
 }
 
@@ -87,6 +87,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<absl::string_view> whole = {input.bytes()};
   FUZZ_CHECK(sluice::dialect::Read(dialect, whole) ==
              sluice::dialect::Read(dialect, input.pieces()));
-  sluice::dialect::ReadBody(dialect, input.bytes());
+  sluice::dialect::CheckBody(dialect, input.bytes());
   return 0;
 }
