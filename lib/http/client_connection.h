@@ -62,6 +62,8 @@ class ClientConnection {
 
   /// Whether it waits for the first byte of a request: to end it now loses nothing.
   bool idle() const { return idle_ && !socket_.readable(); }
+  /// Whether not a byte has come yet: the client that connected is about to send its first request.
+  bool fresh() const { return first_request_; }
   runtime::Socket& socket() { return socket_; }
   const std::string& peer() const { return peer_; }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
+
 #include "lib/base/log.h"
 #include "lib/http/head_writer.h"
 #include "lib/runtime/loop.h"
@@ -58,6 +60,7 @@ class AnswerStream final : public httplib::Stream, public ClientSink {
   HttplibDispatch::Outcome End() {
     using Outcome = HttplibDispatch::Outcome;
     answer_.reset();
+    httplib_done_ = true;
     const bool whole = last_step_ == Answer::Step::kEnd && result_ == Result::kOk;
     if (!whole) return ends_with_connection_ ? Outcome::kCutOff : Outcome::kEnded;
     if (!pending_head_.empty()) write(nullptr, 0);
@@ -69,8 +72,8 @@ class AnswerStream final : public httplib::Stream, public ClientSink {
   void WriteHead(const ResponseHead& head) override {
     // Without chunks, only the end of the connection ends a body of open length.
     ends_with_connection_ = answer_->body() == Answer::Body::kOpen && !chunked_;
-    keep_alive_ = framing_.keep_alive && framing_.minor_version >= 1 && !ends_with_connection_ &&
-                  !answer_->ends_connection();
+    keep_alive_ = framing_.minor_version >= 1 && !ends_with_connection_ &&
+                  !answer_->ends_connection() && framing_.keep_alive();
     const absl::Status written = AppendResponseHead(head, chunked_, keep_alive_, &pending_head_);
     if (written.ok()) return;
     Log(LogLevel::kError, "answer dropped", {{"reason", written.message()}});
@@ -90,6 +93,8 @@ class AnswerStream final : public httplib::Stream, public ClientSink {
     return result_;
   }
 
+  void RunOnSharedStack(absl::FunctionRef<void()> work) override { runtime::RunOnLoopStack(work); }
+
   // httplib::Stream:
 
   bool is_readable() const override { return true; }
@@ -103,8 +108,8 @@ class AnswerStream final : public httplib::Stream, public ClientSink {
   }
 
   ssize_t write(const char* bytes, size_t size) override {
-    if (answer_ != nullptr && body_ == nullptr)
-      return static_cast<ssize_t>(size);  // httplib's head
+    // httplib's head; where a handler threw, one with what the exception said.
+    if (body_ == nullptr && !httplib_done_) return static_cast<ssize_t>(size);
     std::array<iovec, 2> parts = {iovec{pending_head_.data(), pending_head_.size()},
                                   iovec{const_cast<char*>(bytes), size}};
     absl::Span<iovec> unsent = absl::MakeSpan(parts);
@@ -152,6 +157,7 @@ class AnswerStream final : public httplib::Stream, public ClientSink {
   const HttplibDispatch::Framing framing_;
   std::unique_ptr<Answer> answer_;
   httplib::DataSink* body_ = nullptr;  // once httplib asked for the body
+  bool httplib_done_ = false;
   std::string pending_head_;
   size_t request_read_ = 0;
   Duration stall_limit_ = std::chrono::seconds(30);

@@ -25,8 +25,9 @@ class HttplibDispatch {
 
   struct Framing {
     bool head_request = false;  // no body whatever the head says
-    int minor_version = 1;    // of the request; 0: a body without a length ends with the connection
-    bool keep_alive = false;  // what the client wants
+    int minor_version = 1;  // of the request; 0: a body without a length ends with the connection
+    /// Whether the connection is to carry another request; asked when the head is written.
+    std::function<bool()> keep_alive;
   };
 
   /// How an answer left its connection.
@@ -38,7 +39,7 @@ class HttplibDispatch {
   };
 
   /// Runs `serve` as httplib's handler and writes the answer it returns to `connection`, to its
-  /// end.
+  /// end. Nothing is written if it throws.
   Outcome Run(ClientConnection& connection, const Framing& framing,
               const std::function<std::unique_ptr<Answer>()>& serve);
 

@@ -4,6 +4,8 @@
 #include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
+#include <exception>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <optional>
@@ -88,6 +90,8 @@ void SetOption(int fd, int level, int option) {
   ::setsockopt(fd, level, option, &on, sizeof on);
 }
 
+int OpenReserve() { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); }
+
 }  // namespace
 
 /// The connections of one loop; confined to its thread, but for `count`.
@@ -97,22 +101,25 @@ struct Server::LoopState {
   struct Running {
     runtime::Interrupter interrupter;      // of its fiber
     Cancellation* cancellation = nullptr;  // of the exchange under way, if one is
+    bool late = false;                     // brings its first request once a drain has begun
   };
 
   runtime::Loop* const loop;
   std::atomic<size_t> count{0};
   std::unordered_map<ClientConnection*, Running> running;
-  bool cancelled = false;                        // by CancelAll: no exchange begins any more
+  bool cancelled = false;                        // by CancelAll: nothing is read any more
   std::optional<runtime::Interrupter> acceptor;  // on the first loop, while it accepts
 };
 
 Server::Server(const ServerOptions& options, Handler& handler,
                const std::vector<std::unique_ptr<runtime::Loop>>& loops)
-    : options_(options), handler_(handler) {
+    : options_(options), handler_(handler), reserve_fd_(OpenReserve()) {
   for (const auto& loop : loops) loop_states_.push_back(std::make_unique<LoopState>(loop.get()));
 }
 
-Server::~Server() = default;
+Server::~Server() {
+  if (reserve_fd_ >= 0) ::close(reserve_fd_);
+}
 
 absl::Status Server::Listen(absl::string_view text) {
   absl::StatusOr<Address> address = ParseAddress(text);
@@ -140,15 +147,20 @@ void Server::Accept(int fd) {
   runtime::Socket listener(fd);
   loop_states_.front()->acceptor = runtime::Interrupter::Arm();
   ++listeners_;
-  while (!draining_ && listener.WaitReadable(kNever) == runtime::Wake::kReady) {
+  while (true) {
+    if (!stopping_) listener.WaitReadable(kNever);
     Address peer;
     peer.size = sizeof peer.storage;
     const int client = ::accept4(fd, peer.any(), &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (client >= 0) {
       Place(client, ToText(peer));
     } else if (errno == EAGAIN) {
+      if (stopping_) break;
       listener.MarkDrained();
+    } else if ((errno == EMFILE || errno == ENFILE) && TurnAwayByReserve(fd)) {
+      continue;
     } else if (errno != EINTR && errno != ECONNABORTED) {
+      if (stopping_) break;
       Log(LogLevel::kWarning, "cannot accept",
           {{"errno", errno}, {"reason", std::strerror(errno)}});
       runtime::SleepUntil(std::chrono::steady_clock::now() + kAcceptPause);
@@ -158,8 +170,18 @@ void Server::Accept(int fd) {
   loop_states_.front()->acceptor.reset();
 }
 
+bool Server::TurnAwayByReserve(int listener) {
+  const int error = errno;
+  if (reserve_fd_ >= 0) ::close(reserve_fd_);
+  const int client = ::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (client >= 0) TurnAway(client, "no descriptors left");
+  reserve_fd_ = OpenReserve();
+  errno = error;
+  return client >= 0;
+}
+
 void Server::Place(int fd, std::string peer) {
-  if (connections() >= options_.max_connections) return TurnAway(fd);
+  if (connections() >= options_.max_connections) return TurnAway(fd, "too many connections");
   LoopState& state = **std::min_element(
       loop_states_.begin(), loop_states_.end(),
       [](const auto& a, const auto& b) { return a->count.load() < b->count.load(); });
@@ -184,7 +206,7 @@ void Server::Place(int fd, std::string peer) {
   }
 }
 
-void Server::TurnAway(int fd) {
+void Server::TurnAway(int fd, absl::string_view reason) {
   static constexpr absl::string_view kFull =
       "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n"
       "Connection: close\r\n\r\n";
@@ -193,8 +215,8 @@ void Server::TurnAway(int fd) {
   const Instant now = std::chrono::steady_clock::now();
   if (now - turned_away_logged_ < kLogPause) return;
   turned_away_logged_ = now;
-  Log(LogLevel::kWarning, "too many connections: turning clients away",
-      {{"max_connections", options_.max_connections}});
+  Log(LogLevel::kWarning, "turning clients away",
+      {{"reason", reason}, {"connections", connections()}});
 }
 
 void Server::ServeConnection(LoopState& state, int fd, const std::string& peer) {
@@ -202,7 +224,9 @@ void Server::ServeConnection(LoopState& state, int fd, const std::string& peer) 
   LoopState::Running& running =
       state.running.emplace(&connection, LoopState::Running{runtime::Interrupter::Arm()})
           .first->second;
-  while (!draining_) {
+  running.late = draining_;
+  late_ += running.late ? 1 : 0;
+  while (!state.cancelled) {
     running.interrupter = runtime::Interrupter::Arm();
     RequestParser::Limits limits;
     limits.max_body_bytes = handler_.max_body_bytes();
@@ -219,17 +243,20 @@ void Server::ServeConnection(LoopState& state, int fd, const std::string& peer) 
     running.cancellation = &cancellation;
     const HttplibDispatch::Framing framing = {
         .minor_version = refused ? 1 : incoming.request.minor_version,
-        .keep_alive = incoming.keep_alive,
+        .keep_alive = [this, &incoming] { return incoming.keep_alive && !ending_; },
     };
     const HttplibDispatch::Outcome outcome = dispatch_.Run(connection, framing, [&] {
       return refused ? handler_.Refuse(incoming.refusal.cause, incoming.refusal.message, peer,
                                        incoming.accepted, cancellation)
-                     : handler_.Serve(std::move(incoming.request), incoming.accepted, cancellation);
+                     : ServeOrExplain(incoming, peer, cancellation);
     });
     running.cancellation = nullptr;
     connection.socket().OnHangUp({});
     cancellation.Detach();
-    if (outcome == HttplibDispatch::Outcome::kReusable) continue;
+    if (outcome == HttplibDispatch::Outcome::kReusable) {
+      if (!draining_) continue;
+      if (!connection.socket().readable()) break;
+    }
     if (outcome == HttplibDispatch::Outcome::kCutOff) {
       connection.ResetOnClose();
     } else if (!connection.socket().hung_up()) {
@@ -237,22 +264,50 @@ void Server::ServeConnection(LoopState& state, int fd, const std::string& peer) 
     }
     break;
   }
+  late_ -= running.late ? 1 : 0;
   state.running.erase(&connection);
 }
 
+std::unique_ptr<Answer> Server::ServeOrExplain(ClientConnection::Incoming& incoming,
+                                               const std::string& peer,
+                                               Cancellation& cancellation) {
+  try {
+    return handler_.Serve(std::move(incoming.request), incoming.accepted, cancellation);
+  } catch (const std::exception& error) {
+    Log(LogLevel::kError, "exception in a handler", {{"what", error.what()}});
+    return handler_.Refuse(Cause::kInternal, InfoOf(Cause::kInternal).message, peer,
+                           incoming.accepted, cancellation);
+  }
+}
+
 void Server::Drain() {
+  ending_ = true;
   draining_ = true;
   for (const auto& state : loop_states_) {
-    state->loop->Post([state = state.get()] {
-      if (state->acceptor.has_value()) state->acceptor->Fire();
-      for (const auto& [connection, running] : state->running) {
-        if (connection->idle()) running.interrupter.Fire();
+    state->loop->Post([this, state = state.get()] {
+      for (auto& [connection, running] : state->running) {
+        if (!connection->idle() || running.late) continue;
+        if (connection->fresh()) {
+          running.late = true;
+          ++late_;
+        } else {
+          running.interrupter.Fire();
+        }
       }
     });
   }
 }
 
+void Server::StopAccepting() {
+  LoopState* state = loop_states_.front().get();
+  state->loop->Post([this, state] {
+    stopping_ = true;
+    if (state->acceptor.has_value()) state->acceptor->Fire();
+  });
+}
+
 void Server::CancelAll(Cause cause) {
+  StopAccepting();
   for (const auto& state : loop_states_) {
     state->loop->Post([state = state.get(), cause] {
       state->cancelled = true;

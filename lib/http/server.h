@@ -40,16 +40,25 @@ class Server {
 
   // Thread-safe:
 
-  /// Accepts nothing more, closes what waits for a next request, and lets each answer under way be
-  /// the last of its connection.
+  // The steps to the end, in this order; each may be left out or repeated.
+
+  /// From now on each head says that its answer is the last of the connection.
+  void AnnounceEnd() { ending_ = true; }
+  /// That, and closes connections that wait for a next request, or have just had an answer. New
+  /// ones are still accepted, for the handler to refuse what they ask.
   void Drain();
-  /// Cancels what still runs, with `cause`, and closes connections that have not sent a whole
-  /// request. After Drain.
+  /// Takes in what has connected, and stops listening.
+  void StopAccepting();
+  /// That, and cancels what still runs, with `cause`, and closes connections that have not sent a
+  /// whole request.
   void CancelAll(Cause cause);
 
   bool draining() const { return draining_.load(std::memory_order_relaxed); }
   size_t connections() const { return connections_.load(std::memory_order_relaxed); }
-  /// Listeners that accept: 1 from Listen to Drain.
+  /// Connections that a drain has to wait for: once it has begun, those on which a request was
+  /// under way then.
+  size_t undrained() const { return connections() - late_.load(std::memory_order_relaxed); }
+  /// Listeners that accept: 1 from Listen to StopAccepting.
   size_t listeners() const { return listeners_.load(std::memory_order_relaxed); }
 
  private:
@@ -57,18 +66,29 @@ class Server {
 
   void Accept(int listener);
   void Place(int fd, std::string peer);
-  /// Answers 503 without a fiber: there are too many connections.
-  void TurnAway(int fd);
+  /// Answers 503 without a fiber.
+  void TurnAway(int fd, absl::string_view reason);
+  /// Turns away the next client by way of the reserve when accept(2) found no descriptor for it.
+  /// False when that failed too; leaves errno as it was.
+  bool TurnAwayByReserve(int listener);
   void ServeConnection(LoopState& state, int fd, const std::string& peer);
+  /// The handler's answer, or one that says it failed.
+  std::unique_ptr<Answer> ServeOrExplain(ClientConnection::Incoming& incoming,
+                                         const std::string& peer, Cancellation& cancellation);
 
   const ServerOptions options_;
   Handler& handler_;
   HttplibDispatch dispatch_;
   std::vector<std::unique_ptr<LoopState>> loop_states_;
+  std::atomic<bool> ending_{false};
   std::atomic<bool> draining_{false};
   std::atomic<size_t> connections_{0};
+  std::atomic<size_t> late_{0};  // of these, not to be waited for
   std::atomic<size_t> listeners_{0};
-  Instant turned_away_logged_{};  // on the first loop
+  // On the first loop, which accepts.
+  bool stopping_ = false;
+  int reserve_fd_;  // held only to be given up where none is left
+  Instant turned_away_logged_{};
   int port_ = 0;
 };
 

@@ -52,15 +52,15 @@ class TlsContexts::Entry {
     return true;
   }
 
-  /// Blocks.
-  void Refresh() {
+  /// Blocks. `anyway`: even if no file seems to have changed.
+  void Refresh(bool anyway) {
     MutexLock lock_files(&files_mutex_);
     // Of the time before the files are read: a change in between is seen the next time.
     const Stamps stamps = {StampOf(options_.ca_file), StampOf(options_.certificate_file),
                            StampOf(options_.private_key_file)};
     {
       MutexLock lock(&mutex_);
-      if (stamps == stamps_ && loaded_ != nullptr) return;
+      if (stamps == stamps_ && loaded_ != nullptr && !anyway) return;
     }
     absl::StatusOr<std::shared_ptr<TlsContext>> loaded = TlsContext::Load(options_);
     MutexLock lock(&mutex_);
@@ -69,8 +69,12 @@ class TlsContexts::Entry {
     checked_at_ = Now();
     failure_ = loaded.status();
     if (loaded.ok()) {
+      if (loaded_ != nullptr && changed) {
+        Log(LogLevel::kInfo, "TLS files for upstreams have changed",
+            {{"ca_file", options_.ca_file}, {"certificate_file", options_.certificate_file}});
+      }
       loaded_ = *std::move(loaded);
-    } else if (loaded_ != nullptr && changed) {
+    } else if (loaded_ != nullptr && (changed || anyway)) {
       Log(LogLevel::kWarning, "renewed TLS files cannot be used; the old ones stay in use",
           {{"reason", failure_.message()}});
     }
@@ -103,10 +107,20 @@ WaitResult TlsContexts::Get(const TlsOptions& options, Instant deadline,
                             std::shared_ptr<TlsContext>* context) {
   const std::shared_ptr<Entry> entry = EntryFor(options);
   if (entry->ClaimRefresh()) {
-    const runtime::Wake wake = threads_.Run([entry] { entry->Refresh(); }, deadline);
+    const runtime::Wake wake =
+        threads_.Run([entry] { entry->Refresh(/*anyway=*/false); }, deadline);
     if (wake != runtime::Wake::kReady) return NotReady(wake);
   }
   return entry->Read(context);
+}
+
+void TlsContexts::Reload() {
+  std::vector<std::shared_ptr<Entry>> entries;
+  {
+    MutexLock lock(&mutex_);
+    entries = entries_;
+  }
+  for (const auto& entry : entries) entry->Refresh(/*anyway=*/true);
 }
 
 std::shared_ptr<TlsContexts::Entry> TlsContexts::EntryFor(const TlsOptions& options) {

@@ -28,6 +28,9 @@ class TlsContexts {
   /// cannot be used.
   WaitResult Get(const TlsOptions& options, Instant deadline, std::shared_ptr<TlsContext>* context);
 
+  /// Reads all files again now, so that the log says again what is wrong with them. Blocks.
+  void Reload();
+
  private:
   class Entry;
 

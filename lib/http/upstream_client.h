@@ -31,6 +31,9 @@ class UpstreamClient final : public Transport {
   OpenResult Open(const UpstreamAddress& address, const OutboundRequest& request,
                   Instant deadline) override;
 
+  /// Reads the files of TLS again now. Blocks. Thread-safe.
+  void ReloadTls() { dialer_.ReloadTls(); }
+
   /// Closes pooled connections now, and others once their answer ended. Thread-safe.
   void ClosePools();
 

@@ -37,6 +37,9 @@ class UpstreamDialer {
   WaitResult Connect(const std::vector<SocketAddress>& addresses, Instant deadline,
                      std::unique_ptr<UpstreamSocket>* socket);
 
+  /// Reads the files of TLS again now. Blocks. Thread-safe.
+  void ReloadTls() { contexts_.Reload(); }
+
   /// Connections that exist, those being made too. Thread-safe.
   size_t open() const { return open_.load(std::memory_order_relaxed); }
 

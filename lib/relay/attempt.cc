@@ -182,7 +182,7 @@ class AttemptRun {
       AttemptFailure failure =
           FailureOf(Cause::kUpstreamErrorFrame,
                     absl::StrCat(type, type.empty() || code.empty() ? "" : "/", code));
-      failure.message = error.message;
+      if (!QuotesOurKey(error.message)) failure.message = error.message;
       failure.error_type = error.type;
       failure.error_code = error.code;
       failure.spent = Spent::kPair;  // another key may have what this one lacks
@@ -199,6 +199,11 @@ class AttemptRun {
     WaitResult wait = ReadBody(limit_.at, &piece, &last);
     answer_.first_frame_seen = true;
     if (wait.kind == WaitResult::kOk) {
+      if (answer_.head.status >= 400 && QuotesOurKey(piece)) {
+        AttemptFailure failure = FailureOf(answer_.standing.value_or(Cause::kUpstreamStatus), "");
+        failure.retry = RetryClass::kNo;  // it would have been the last
+        return failure;
+      }
       answer_.held = std::string(piece);
       answer_.ended = last;
     } else if (wait.kind == WaitResult::kEnd) {
@@ -225,11 +230,15 @@ class AttemptRun {
         name.size() <= kMaxNameRecorded && std::all_of(name.begin(), name.end(), [](char c) {
           return absl::ascii_isalnum(c) || c == '_' || c == '-' || c == '.';
         });
-    const bool is_key = x_.key != nullptr && x_.key->IsIn(name);
-    return is_name && !is_key ? std::string(name) : "(no name)";
+    return is_name && !QuotesOurKey(name) ? std::string(name) : "(no name)";
   }
 
-  /// The whole answer to a failed attempt, unless it is too large or too slow.
+  /// Then it is for nobody: clients have keys of their own, and records have none.
+  bool QuotesOurKey(absl::string_view text) const {
+    return x_.key != nullptr && x_.key->IsIn(text);
+  }
+
+  /// The whole answer to a failed attempt, unless it is too large, too slow or quotes our key.
   std::optional<WholeAnswer> KeepAnswer(Cause cause) {
     WholeAnswer kept{.cause = cause, .ends_connection = false, .head = answer_.head, .body = ""};
     const Instant until = std::min(limit_.at, x_.clock.Now() + kErrorBodyPatience);
@@ -237,7 +246,10 @@ class AttemptRun {
       absl::string_view piece;
       bool last = false;
       const WaitResult wait = ReadBody(until, &piece, &last);
-      if (wait.kind == WaitResult::kEnd) return kept;
+      if (wait.kind == WaitResult::kEnd) {
+        if (QuotesOurKey(kept.body)) return std::nullopt;
+        return kept;
+      }
       if (wait.kind != WaitResult::kOk) return std::nullopt;
       kept.body.append(piece.data(), piece.size());
       if (kept.body.size() > kMaxHeldBytes) return std::nullopt;

@@ -24,6 +24,11 @@ constexpr size_t kMaxPathRecorded = 512;
 /// A client that mistyped a model is told of so many others.
 constexpr size_t kMaxModelsTold = 20;
 
+/// What the admin port serves, and upstreams often too: for operators, not for clients.
+bool IsProbe(absl::string_view path) {
+  return path == "/healthz" || path == "/readyz" || path == "/metrics";
+}
+
 /// RFC 9110 section 11.6.1 asks for the field with each 401.
 Refusal Unauthenticated(std::string message) {
   Refusal refusal{Cause::kUnauthenticated, std::move(message)};
@@ -121,6 +126,9 @@ bool AsksForModels(const Intake& intake) {
 
 std::optional<Refusal> Route(const ProxyDeps& deps, Intake& intake) {
   const config::Snapshot& snapshot = *intake.snapshot;
+  if (IsProbe(intake.request.path())) {
+    return Refusal{Cause::kNotFound, "probes and metrics are not served to clients"};
+  }
   if (snapshot.config().pools.empty()) {
     return Refusal{Cause::kNoCapacity, "no upstream is configured"};
   }

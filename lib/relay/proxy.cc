@@ -92,6 +92,9 @@ std::unique_ptr<Answer> Proxy::Serve(Request request, Instant accepted,
                                                  cancellation, in_flight_, accepted);
   Intake intake = Accept(deps_, std::move(request));
   std::optional<Refusal> refusal = Authenticate(deps_, intake);
+  if (!refusal && accepted > drained_from_.load()) {
+    refusal = Refusal{Cause::kDrained, "this gateway takes no new requests any more, try again"};
+  }
   if (!refusal) refusal = Admit(deps_, in_flight(), intake);
   const bool asks_for_models = !refusal && AsksForModels(intake);
   if (!refusal && !asks_for_models) refusal = Route(deps_, intake);

@@ -51,12 +51,16 @@ class Proxy {
                                  absl::string_view client_address, Instant accepted,
                                  Cancellation& cancellation);
 
+  /// Refuses, as `drained`, each request whose head is read from now on.
+  void Drain() { drained_from_ = deps_.clock.Now(); }
+
   /// Exchanges between started and finished.
   int in_flight() const { return in_flight_.load(std::memory_order_relaxed); }
 
  private:
   const ProxyDeps deps_;
   std::atomic<int> in_flight_{0};
+  std::atomic<Instant> drained_from_{kNever};
 };
 
 }  // namespace sluice::relay

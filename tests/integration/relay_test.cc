@@ -17,6 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 class RelayTest : public GatewayFixture {};
 
@@ -125,16 +126,29 @@ TEST_F(RelayTest, AnswersHeadWithoutALengthToo) {
 
 TEST_F(RelayTest, PassesAnswersThatHaveNoBody) {
   StartBoth();
-  engine_->Enqueue(Script().Raw("HTTP/1.1 204 No Content\r\n\r\n"));
-  engine_->Enqueue(Script().Json("{}"));
   RawClient client = Connect();
-  ASSERT_TRUE(client.Send(GetRequest("/none")).ok());
-  const RawResponse none = client.ReadResponse().value_or(RawResponse());
-  EXPECT_EQ(none.status, 204);
-  EXPECT_THAT(none.HeaderValues("Content-Length"), IsEmpty());
-  EXPECT_THAT(none.HeaderValues("Transfer-Encoding"), IsEmpty());
-  ASSERT_TRUE(client.Send(GetRequest("/some")).ok());
-  EXPECT_EQ(client.ReadResponse().value_or(RawResponse()).body, "{}");
+  for (const char* status : {"204 No Content", "304 Not Modified"}) {
+    engine_->Enqueue(Script().Raw(absl::StrCat("HTTP/1.1 ", status, "\r\n\r\n")));
+    engine_->Enqueue(Script().Json("{}"));
+    ASSERT_TRUE(client.Send(GetRequest("/none")).ok());
+    const std::string none = client.ReadHead().value_or("");
+    EXPECT_THAT(none, StartsWith(absl::StrCat("HTTP/1.1 ", status, "\r\n")));
+    EXPECT_THAT(none, Not(HasSubstr("Content-Length")));
+    EXPECT_THAT(none, Not(HasSubstr("Transfer-Encoding")));
+    ASSERT_TRUE(client.Send(GetRequest("/some")).ok());
+    EXPECT_EQ(client.ReadResponse().value_or(RawResponse()).body, "{}");
+  }
+}
+
+TEST_F(RelayTest, PassesARedirectAndFollowsNone) {
+  StartBoth();
+  const std::unique_ptr<ScriptedEngine> elsewhere = StartEngine();
+  engine_->Enqueue(Script().Json("{}", "307 Temporary Redirect",
+                                 absl::StrCat("Location: ", elsewhere->uri(), "/x\r\n")));
+  const RawResponse response = Exchange(ChatRequest(false));
+  EXPECT_EQ(response.status, 307);
+  EXPECT_THAT(response.HeaderValues("Location"), ElementsAre(absl::StrCat(elsewhere->uri(), "/x")));
+  EXPECT_EQ(elsewhere->counts().accepted, 0u);
 }
 
 TEST_F(RelayTest, EndsTheConnectionBehindAStreamToAnHttp10Client) {

@@ -103,6 +103,24 @@ TEST_F(IntakeTest, RefusesWhatIsOverTheLimitInFlight) {
   EXPECT_EQ(proxy_.in_flight(), 1);
 }
 
+TEST_F(IntakeTest, RefusesWhatBeginsAfterADrainHasBegun) {
+  proxy_.Drain();
+  const Instant begun = clock_.Now();
+  clock_.Advance(std::chrono::seconds(1));
+  ExpectRefused(ChatRequest(), Cause::kDrained, "drained");
+  EXPECT_NE(AnswerHeader("Retry-After"), nullptr);
+  transport_.Play(GoodStream());
+  const std::unique_ptr<Answer> earlier = proxy_.Serve(ChatRequest(), begun, cancellation_);
+  EXPECT_FALSE(earlier->ends_connection()) << "its head had come before";
+}
+
+TEST_F(IntakeTest, GivesClientsNoProbesWhateverTheRoutesSay) {
+  Request request = ChatRequest();
+  request.method = "GET";
+  request.target = "/metrics?name[]=up";
+  ExpectRefused(std::move(request), Cause::kNotFound, "not_found");
+}
+
 TEST_F(IntakeTest, TakesTheNextOnceAnExchangeHasFinished) {
   config::Config config = store_.Current()->config();
   config.limits.max_in_flight = 1;

@@ -91,6 +91,36 @@ TEST_F(KeysTest, TakesKeysInTurn) {
   EXPECT_EQ(KeyOfNext(), "k1");
 }
 
+/// Errors of an upstream that quote what they were sent.
+class QuotedKeyTest : public KeysTest, public ::testing::WithParamInterface<Script> {};
+
+TEST_P(QuotedKeyTest, IsShownToNobody) {
+  transport_.Play(GetParam());
+  transport_.Play(GetParam());
+  transport_.Play(GetParam());
+  Run();
+  EXPECT_GE(sink_.head().status, 400);
+  EXPECT_THAT(sink_.body(), HasSubstr("\"error\""));
+  EXPECT_THAT(sink_.body(), Not(HasSubstr("sk-")));
+  EXPECT_THAT(log_.back(), Not(HasSubstr("sk-")));
+}
+
+Script Quoting(int status) {
+  return Script()
+      .Head(status, "application/json")
+      .Piece(R"({"error":{"message":"not sk-one nor sk-two","type":"sk-one","code":"sk-two"}})")
+      .End();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , QuotedKeyTest,
+    ::testing::Values(Quoting(400), Quoting(401), Quoting(404), Quoting(429), Quoting(500),
+                      Quoting(503),
+                      Script()
+                          .Head(200, kEventStreamType)
+                          .Piece("data: {\"error\":{\"message\":\"not sk-one nor sk-two\"}}\n\n")
+                          .End()));
+
 struct KeyFailure {
   Script script;
   bool rests;  // the key is not used by the next exchange either
