@@ -84,15 +84,21 @@ std::string AtLeast(Role needed) {
 
 }  // namespace
 
-Access::Access(AuditLog& audit, std::shared_ptr<grpc::ServerCredentials> credentials,
-               std::unique_ptr<RolesFile> roles)
-    : audit_(audit), credentials_(std::move(credentials)), roles_(std::move(roles)) {}
+Access::Access(AuditLog& audit, const AccessOptions& options,
+               std::unique_ptr<ControlCertificate> certificate, std::unique_ptr<RolesFile> roles)
+    : audit_(audit),
+      certificate_(std::move(certificate)),
+      credentials_(MakeServerCredentials(certificate_.get(), options)),
+      roles_(std::move(roles)) {}
 
 absl::StatusOr<std::unique_ptr<Access>> Access::Open(const std::string& address,
                                                      const AccessOptions& options,
                                                      const Clock& clock, AuditLog& audit) {
   SLUICE_RETURN_IF_ERROR(CheckAccess(address, options));
-  SLUICE_ASSIGN_OR_RETURN(auto credentials, MakeServerCredentials(options));
+  std::unique_ptr<ControlCertificate> certificate;
+  if (!options.tls_cert.empty()) {
+    SLUICE_ASSIGN_OR_RETURN(certificate, ControlCertificate::Open(options, clock));
+  }
   std::unique_ptr<RolesFile> roles;
   if (!options.roles.empty()) {
     auto opened = RolesFile::Open(clock, options.roles);
@@ -107,7 +113,13 @@ absl::StatusOr<std::unique_ptr<Access>> Access::Open(const std::string& address,
                        " has names for certificates only, and so needs --control_client_ca"));
     }
   }
-  return std::unique_ptr<Access>(new Access(audit, std::move(credentials), std::move(roles)));
+  return std::unique_ptr<Access>(
+      new Access(audit, options, std::move(certificate), std::move(roles)));
+}
+
+void Access::Reload() {
+  if (certificate_ != nullptr) certificate_->Reload();
+  if (roles_ != nullptr) roles_->Reload();
 }
 
 grpc::Status Access::Admit(const grpc::CallbackServerContext& context, absl::string_view rpc,

@@ -13,6 +13,7 @@
 #include "lib/base/clock.h"
 #include "server/audit.h"
 #include "server/caller.h"
+#include "server/control_certificate.h"
 #include "server/control_credentials.h"
 #include "server/roles.h"
 
@@ -33,6 +34,9 @@ class Access {
   /// What the server must listen with.
   const std::shared_ptr<grpc::ServerCredentials>& credentials() const { return credentials_; }
 
+  /// Reads the files of roles and TLS again now, and logs what has changed or cannot be used.
+  void Reload();
+
   /// OK, and `caller` is set, when the caller of `rpc` has the role `needed` or a later one.
   /// UNAUTHENTICATED: it is nobody known; PERMISSION_DENIED: it may not do this. Refusals are
   /// audited.
@@ -40,10 +44,11 @@ class Access {
                      Caller* caller) const;
 
  private:
-  Access(AuditLog& audit, std::shared_ptr<grpc::ServerCredentials> credentials,
-         std::unique_ptr<RolesFile> roles);
+  Access(AuditLog& audit, const AccessOptions& options,
+         std::unique_ptr<ControlCertificate> certificate, std::unique_ptr<RolesFile> roles);
 
   AuditLog& audit_;
+  const std::unique_ptr<ControlCertificate> certificate_;  // null: no TLS
   const std::shared_ptr<grpc::ServerCredentials> credentials_;
   const std::unique_ptr<RolesFile> roles_;  // null: everybody is an operator
 };

@@ -1,46 +1,39 @@
 #include "server/control_credentials.h"
 
-#include <openssl/err.h>
-#include <openssl/ssl.h>
-
 #include "absl/strings/str_cat.h"
-#include "grpcpp/security/tls_certificate_provider.h"
-#include "grpcpp/security/tls_credentials_options.h"
 
+#include "grpc/grpc.h"
+#include "grpc/grpc_security.h"
 #include "lib/base/local_address.h"
-#include "lib/base/status.h"
+#include "server/control_certificate.h"
 
 namespace sluice::server {
 namespace {
 
-constexpr unsigned kRefreshSeconds = 30;
+/// gRPC's C++ API has no credentials that ask for their files anew; its C API has.
+class RenewedCredentials final : public grpc::ServerCredentials {
+ public:
+  RenewedCredentials(ControlCertificate& certificate, bool wants_clients_certificate)
+      : credentials_(grpc_ssl_server_credentials_create_with_options(
+            grpc_ssl_server_credentials_create_options_using_config_fetcher(
+                wants_clients_certificate
+                    ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
+                    : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE,
+                [](void* fetched_from, grpc_ssl_server_certificate_config** config) {
+                  return static_cast<ControlCertificate*>(fetched_from)->Fetch(config);
+                },
+                &certificate))) {}
+  ~RenewedCredentials() override { grpc_server_credentials_release(credentials_); }
 
-/// With what OpenSSL says about it.
-absl::Status Unusable(absl::string_view flag, const std::string& path) {
-  const char* reason = ERR_reason_error_string(ERR_peek_last_error());
-  ERR_clear_error();
-  return absl::UnauthenticatedError(
-      absl::StrCat(flag, ": ", path, " cannot be used: ", reason == nullptr ? "unknown" : reason));
-}
+  void SetAuthMetadataProcessor(const std::shared_ptr<grpc::AuthMetadataProcessor>&) override {}
 
-/// What gRPC would only find out when the first client connects.
-absl::Status CheckFiles(const AccessOptions& options) {
-  ERR_clear_error();
-  const std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)> context(SSL_CTX_new(TLS_server_method()),
-                                                             &SSL_CTX_free);
-  if (context == nullptr) return absl::UnauthenticatedError("OpenSSL cannot be used");
-  if (SSL_CTX_use_certificate_chain_file(context.get(), options.tls_cert.c_str()) != 1) {
-    return Unusable("--control_tls_cert", options.tls_cert);
+ private:
+  int AddPortToServer(const std::string& address, grpc_server* server) override {
+    return grpc_server_add_http2_port(server, address.c_str(), credentials_);
   }
-  if (SSL_CTX_use_PrivateKey_file(context.get(), options.tls_key.c_str(), SSL_FILETYPE_PEM) != 1) {
-    return Unusable("--control_tls_key", options.tls_key);
-  }
-  if (!options.client_ca.empty() &&
-      SSL_CTX_load_verify_locations(context.get(), options.client_ca.c_str(), nullptr) != 1) {
-    return Unusable("--control_client_ca", options.client_ca);
-  }
-  return absl::OkStatus();
-}
+
+  grpc_server_credentials* const credentials_;
+};
 
 }  // namespace
 
@@ -68,19 +61,10 @@ absl::Status CheckAccess(const std::string& address, const AccessOptions& option
       "--control_roles, and --control_client_ca for client certificates"));
 }
 
-absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(
-    const AccessOptions& options) {
-  if (options.tls_cert.empty()) return grpc::InsecureServerCredentials();
-  SLUICE_RETURN_IF_ERROR(CheckFiles(options));
-  grpc::experimental::TlsServerCredentialsOptions tls(
-      std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(
-          options.tls_key, options.tls_cert, options.client_ca, kRefreshSeconds));
-  tls.watch_identity_key_cert_pairs();
-  if (!options.client_ca.empty()) {
-    tls.watch_root_certs();
-    tls.set_cert_request_type(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-  }
-  return grpc::experimental::TlsServerCredentials(tls);
+std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(ControlCertificate* certificate,
+                                                               const AccessOptions& options) {
+  if (certificate == nullptr) return grpc::InsecureServerCredentials();
+  return std::make_shared<RenewedCredentials>(*certificate, !options.client_ca.empty());
 }
 
 }  // namespace sluice::server

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "grpcpp/security/server_credentials.h"
 
 namespace sluice::server {
@@ -23,10 +22,12 @@ struct AccessOptions {
 /// message names the flags of sluiced.
 absl::Status CheckAccess(const std::string& address, const AccessOptions& options);
 
-/// For a server with `options`, which passed CheckAccess. Renewed files of a certificate hold for
-/// new connections within a minute. UNAUTHENTICATED: a file cannot be used; the message names it.
-absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(
-    const AccessOptions& options);
+class ControlCertificate;
+
+/// For a server with `options`, which passed CheckAccess. `certificate` must outlive the server;
+/// null: it speaks no TLS.
+std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(ControlCertificate* certificate,
+                                                               const AccessOptions& options);
 
 }  // namespace sluice::server
 

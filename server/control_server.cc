@@ -182,6 +182,9 @@ ControlServer::~ControlServer() { Shutdown(Duration::zero()); }
 
 int ControlServer::port() const { return impl_->port; }
 
+void ControlServer::Reload() { impl_->access->Reload(); }
+void ControlServer::SetNotServing() { impl_->SetNotServing(); }
+
 void ControlServer::Shutdown(Duration grace) {
   if (impl_->server == nullptr) return;
   impl_->SetNotServing();

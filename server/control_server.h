@@ -56,6 +56,10 @@ class ControlServer {
   /// The port it listens on; 1 for a Unix socket.
   int port() const;
 
+  /// Reads the files that say who may call again now.
+  void Reload();
+  /// gRPC's health says so from now on; calls are still served.
+  void SetNotServing();
   /// Reports NOT_SERVING, closes the hub, gives watchers the events there are and ends them,
   /// refuses new calls; after `grace` cancels what is left. Returns when no call is left. May be
   /// repeated.

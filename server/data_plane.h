@@ -36,6 +36,8 @@ class DataPlane {
 
   /// Begins the drain of the data plane; see Gateway::Drain.
   virtual void Drain() = 0;
+  /// How many a drain waits for: exchanges that run, and requests that had begun to come before.
+  virtual int64_t undrained() const = 0;
 };
 
 }  // namespace sluice::server

@@ -250,12 +250,30 @@ Gateway::~Gateway() {
   if (parts_->control != nullptr) parts_->control->Shutdown(kControlGrace);
 }
 
+void Gateway::Reload() {
+  parts_->reloader.ReloadNow();
+  parts_->control->Reload();
+  parts_->upstreams.ReloadTls();
+  Log(LogLevel::kInfo, "read keys and certificates again");
+}
+
+void Gateway::AnnounceEnd() {
+  parts_->admin_handler.SetReady(false);
+  parts_->control->SetNotServing();
+  parts_->data.AnnounceEnd();
+}
+
 void Gateway::Drain() {
   parts_->admin_handler.SetReady(false);
+  parts_->proxy.Drain();
   parts_->data.Drain();
 }
 
-bool Gateway::idle() const { return parts_->data.connections() == 0; }
+int64_t Gateway::undrained() const { return static_cast<int64_t>(parts_->data.undrained()); }
+void Gateway::StopAccepting() { parts_->data.StopAccepting(); }
+bool Gateway::idle() const {
+  return parts_->data.listeners() == 0 && parts_->data.connections() == 0;
+}
 
 int Gateway::port() const { return parts_->data.port(); }
 int Gateway::control_port() const { return parts_->control->port(); }

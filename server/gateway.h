@@ -50,9 +50,21 @@ class Gateway final : public DataPlane {
   /// Ends at once what Drain has not: running exchanges end as `drained`.
   ~Gateway() override;
 
-  /// Refuses new requests, and lets running exchanges go on: `/readyz` says 503.
+  /// Reads keys and certificates again now, and logs what has changed and what cannot be used. They
+  /// are looked at from time to time anyway. May block on the disk.
+  void Reload();
+
+  // The steps to the end, in this order; each may be left out or repeated.
+
+  /// Says that it is about to end, and serves on: `/readyz` is 503, gRPC's health NOT_SERVING, and
+  /// each answer is the last of its connection.
+  void AnnounceEnd();
+  /// Refuses new requests, and lets running exchanges go on: `/readyz` is 503.
   void Drain() override;
-  /// Whether a drained gateway has nothing left to do.
+  int64_t undrained() const override;
+  /// Takes in what has connected for an answer yet, and stops listening to clients.
+  void StopAccepting();
+  /// Whether that is done, and no client is connected any more.
   bool idle() const;
 
   int port() const;

@@ -1,14 +1,12 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <memory>
 #include <optional>
 #include <signal.h>
 #include <string>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <vector>
 
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
@@ -20,8 +18,10 @@
 
 #include "lib/base/log.h"
 #include "lib/base/log_writer.h"
+#include "server/command_line.h"
 #include "server/config_file.h"
 #include "server/gateway.h"
+#include "server/life_cycle.h"
 
 ABSL_FLAG(
     std::string, config, "",
@@ -59,6 +59,9 @@ ABSL_FLAG(std::string, admin, "127.0.0.1:9464", "ADDRESS:PORT for /healthz, /rea
 ABSL_FLAG(int, loops, 0, "event-loop threads; 0: one per core");
 ABSL_FLAG(absl::Duration, drain, absl::Minutes(10),
           "how long running exchanges may go on after SIGTERM");
+ABSL_FLAG(absl::Duration, drain_grace, absl::ZeroDuration(),
+          "how long after SIGTERM new requests are still taken, while /readyz is 503 already: as "
+          "long as a load balancer needs to see that");
 ABSL_FLAG(std::string, log_format, "text", "text or json, to standard error");
 
 namespace sluice::server {
@@ -66,20 +69,6 @@ namespace {
 
 constexpr int kExitFailed = 1;
 constexpr int kExitBadUsage = 2;  // flags or configuration
-
-/// Blocked in every thread, and taken by main alone.
-sigset_t TerminationSignals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  return signals;
-}
-
-/// Waits for a termination signal, at most for `limit`; whether one came.
-bool WaitForSignal(const sigset_t& signals, timespec limit) {
-  return sigtimedwait(&signals, nullptr, &limit) > 0;
-}
 
 /// Each connection needs two descriptors; the system's soft limit is often 1024.
 void RaiseDescriptorLimit() {
@@ -115,6 +104,12 @@ int Main() {
     std::fprintf(stderr, "sluiced: --loops is from 0 to 1024, not %d\n", options.loops);
     return kExitBadUsage;
   }
+  for (const absl::Duration limit :
+       {absl::GetFlag(FLAGS_drain), absl::GetFlag(FLAGS_drain_grace)}) {
+    if (limit >= absl::ZeroDuration()) continue;
+    std::fprintf(stderr, "sluiced: --drain and --drain_grace are not negative\n");
+    return kExitBadUsage;
+  }
   if (const std::string path = absl::GetFlag(FLAGS_config); !path.empty()) {
     absl::StatusOr<config::Config> config = ReadConfigFile(path);
     if (!config.ok()) {
@@ -127,8 +122,9 @@ int Main() {
   RaiseDescriptorLimit();
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);  // a file that is too large is an error of its write
-  const sigset_t signals = TerminationSignals();
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  LifeCycle life_cycle(
+      {.drain = absl::ToChronoNanoseconds(absl::GetFlag(FLAGS_drain)),
+       .drain_grace = absl::ToChronoNanoseconds(absl::GetFlag(FLAGS_drain_grace))});
 
   std::optional<LogWriter> log_writer;  // once nothing ends the process any more
   absl::StatusOr<std::unique_ptr<Gateway>> gateway = Gateway::Start(options);
@@ -139,18 +135,7 @@ int Main() {
     return bad_usage ? kExitBadUsage : kExitFailed;
   }
   log_writer.emplace(STDERR_FILENO);
-  while (!WaitForSignal(signals, {.tv_sec = 3600, .tv_nsec = 0})) {
-  }
-
-  const absl::Time deadline = absl::Now() + absl::GetFlag(FLAGS_drain);
-  Log(LogLevel::kInfo, "draining", {{"in_flight", (*gateway)->in_flight()}});
-  (*gateway)->Drain();
-  while (!(*gateway)->idle() && absl::Now() < deadline) {
-    if (!WaitForSignal(signals, {.tv_sec = 0, .tv_nsec = 20'000'000})) continue;
-    Log(LogLevel::kWarning, "second signal: not waiting any longer");
-    break;
-  }
-  Log(LogLevel::kInfo, "stopping", {{"in_flight", (*gateway)->in_flight()}});
+  life_cycle.Run(**gateway);
   return EXIT_SUCCESS;
 }
 
@@ -169,10 +154,11 @@ int main(int argc, char** argv) {
   };
   usage.version_string = [] { return std::string("sluiced " SLUICE_VERSION "\n"); };
   absl::SetFlagsUsageConfig(usage);
-  const std::vector<char*> rest = absl::ParseCommandLine(argc, argv);
-  if (rest.size() > 1) {
-    std::fprintf(stderr, "sluiced: unexpected argument \"%s\"; see sluiced --help\n", rest[1]);
+  if (const std::string problem = sluice::server::CommandLineProblem({argv + 1, argv + argc});
+      !problem.empty()) {
+    std::fprintf(stderr, "sluiced: %s; see sluiced --help\n", problem.c_str());
     return sluice::server::kExitBadUsage;
   }
+  absl::ParseCommandLine(argc, argv);
   return sluice::server::Main();
 }

@@ -24,21 +24,36 @@ Reloader::~Reloader() {
     MutexLock lock(&mutex_);
     stopping_ = true;
   }
-  stopped_.NotifyAll();
+  changed_.NotifyAll();
   thread_.join();
+}
+
+void Reloader::ReloadNow() {
+  MutexLock lock(&mutex_);
+  asked_ = true;
+  changed_.NotifyAll();
+  changed_.Wait(&mutex_, [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return !asked_; });
 }
 
 void Reloader::Run() {
   pthread_setname_np(pthread_self(), "reloader");
   for (int round = 1;; ++round) {
+    bool asked = false;
     {
       MutexLock lock(&mutex_);
-      const auto stopping = [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return stopping_; };
-      if (stopped_.WaitFor(&mutex_, kRound, stopping)) return;
+      changed_.WaitFor(&mutex_, kRound,
+                       [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return stopping_ || asked_; });
+      if (stopping_) return;
+      asked = asked_;
     }
     queues_.SignalAll();
-    if (client_keys_ != nullptr) client_keys_->Reload();
-    if (round % kRoundsPerPoolKeys == 0) ReloadPoolKeys();
+    if (asked) complaint_.clear();  // to be told again
+    if (client_keys_ != nullptr) client_keys_->Reload(/*anyway=*/asked);
+    if (asked || round % kRoundsPerPoolKeys == 0) ReloadPoolKeys();
+    if (!asked) continue;
+    MutexLock lock(&mutex_);
+    asked_ = false;
+    changed_.NotifyAll();
   }
 }
 

@@ -21,6 +21,9 @@ class Reloader {
            admission::WaitQueues& queues);
   ~Reloader();
 
+  /// Reads the files of keys now; returns when that is done.
+  void ReloadNow();
+
  private:
   void Run();
   void ReloadPoolKeys();
@@ -30,8 +33,9 @@ class Reloader {
   admission::WaitQueues& queues_;
   std::string complaint_;  // the last one logged
   Mutex mutex_;
-  CondVar stopped_;
+  CondVar changed_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  bool asked_ ABSL_GUARDED_BY(mutex_) = false;  // by ReloadNow, until it is done
   std::thread thread_;
 };
 

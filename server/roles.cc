@@ -98,14 +98,22 @@ std::shared_ptr<const Roles> RolesFile::Current() {
   const Instant now = clock_.Now();
   if (now < next_look_) return roles_;
   next_look_ = now + kLookInterval;
-  if (!file_.HasChanged()) return roles_;
-  if (const absl::Status loaded = Load(); loaded.ok()) {
-    Log(LogLevel::kInfo, "the roles file has changed", {{"path", file_.path()}});
-  } else {
+  if (file_.HasChanged()) LoadAndTell(/*changed=*/true);
+  return roles_;
+}
+
+void RolesFile::Reload() {
+  MutexLock lock(&mutex_);
+  LoadAndTell(file_.HasChanged());
+}
+
+void RolesFile::LoadAndTell(bool changed) {
+  if (const absl::Status loaded = Load(); !loaded.ok()) {
     Log(LogLevel::kError, "the roles file cannot be used; what it said before still holds",
         {{"error", loaded.message()}});
+  } else if (changed) {
+    Log(LogLevel::kInfo, "the roles file has changed", {{"path", file_.path()}});
   }
-  return roles_;
 }
 
 absl::Status RolesFile::Load() {

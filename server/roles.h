@@ -68,10 +68,14 @@ class RolesFile {
                                                          const std::string& path);
 
   std::shared_ptr<const Roles> Current();
+  /// Reads the file now, whether it seems to have changed or not.
+  void Reload();
 
  private:
   RolesFile(const Clock& clock, const std::string& path) : clock_(clock), file_(path) {}
   absl::Status Load() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  /// `changed`: the log is told of success too.
+  void LoadAndTell(bool changed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Clock& clock_;
   Mutex mutex_;

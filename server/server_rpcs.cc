@@ -1,7 +1,5 @@
 #include "server/server_rpcs.h"
 
-#include <algorithm>
-
 #include "server/rpc_field.h"
 
 namespace sluice::server {
@@ -17,11 +15,7 @@ grpc::Status ServerRpcs::Drain(const Caller& caller, const pb::DrainServerReques
     return status;
   }
   plan->goes_on = [] { return true; };
-  // A request that has begun to come is served as well.
-  plan->remaining = [this] {
-    return std::max<int64_t>(data_plane_.in_flight(),
-                             static_cast<int64_t>(data_plane_.resources().client_connections));
-  };
+  plan->remaining = [this] { return data_plane_.undrained(); };
   plan->concerns = [](const ExchangeView&) { return true; };
   plan->cancel = request.cancel();
   plan->detail = WhoAndWhy(caller, request.reason());

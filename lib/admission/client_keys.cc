@@ -128,14 +128,15 @@ std::shared_ptr<const ClientKeys> ClientKeysFile::Current() const {
   return keys_;
 }
 
-void ClientKeysFile::Reload() {
-  if (!file_.HasChanged()) return;
-  if (const absl::Status loaded = Load(); loaded.ok()) {
-    Log(LogLevel::kInfo, "the client keys file has changed",
-        {{"path", file_.path()}, {"keys", Current()->size()}});
-  } else {
+void ClientKeysFile::Reload(bool anyway) {
+  const bool changed = file_.HasChanged();
+  if (!changed && !anyway) return;
+  if (const absl::Status loaded = Load(); !loaded.ok()) {
     Log(LogLevel::kError, "the client keys file cannot be used; what it said before still holds",
         {{"error", loaded.message()}});
+  } else if (changed) {
+    Log(LogLevel::kInfo, "the client keys file has changed",
+        {{"path", file_.path()}, {"keys", Current()->size()}});
   }
 }
 

@@ -71,8 +71,10 @@ class ClientKeysFile {
   /// Never null; never touches the disk.
   std::shared_ptr<const ClientKeys> Current() const;
 
-  /// Takes in what has changed on the disk since the last look. By one thread, about once a second.
-  void Reload();
+  /// Takes in what has changed on the disk since the last look; `anyway`: reads it even if nothing
+  /// seems to have, so that the log says again what is wrong with it. By one thread, about once a
+  /// second.
+  void Reload(bool anyway = false);
 
  private:
   explicit ClientKeysFile(const std::string& path) : file_(path) {}

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <signal.h>
 #include <string>
 #include <sys/stat.h>
 #include <vector>
@@ -134,6 +135,40 @@ TEST_F(AccessProgramTest, TakesATokenOverTlsFromAFileOrTheEnvironment) {
   const ScopedEnv token("SLUICE_TOKEN", token_);
   const ScopedEnv authorities("SLUICE_TLS_CA", ca_);
   EXPECT_EQ(Sluicectl({"config", "get"}).code, 0);
+}
+
+TEST_F(AccessProgramTest, TakesRenewedTlsFilesOnAHangUpUnlessTheyAreBroken) {
+  StartDaemon(TlsFlags());
+  const auto status = [&](const std::string& authorities) {
+    return Sluicectl({"status", "--tls-ca", authorities, "--token-file", token_file_}).code;
+  };
+  ASSERT_EQ(status(ca_), 0);
+  Write("cert.pem", "-----BEGIN CERTIFICATE-----\nthe disk was full\n");
+  daemon_->child().Signal(SIGHUP);
+  ASSERT_TRUE(daemon_->child().WaitForErr("the old ones stay in use")) << daemon_->child().err();
+  EXPECT_EQ(status(ca_), 0);
+
+  const TestAuthority other("other");
+  const TestAuthority::Issued renewed = other.IssueForServer();
+  const std::string other_ca = Write("other-ca.pem", other.certificate());
+  Write("cert.pem", renewed.certificate);
+  Write("key.pem", renewed.key);
+  daemon_->child().Signal(SIGHUP);
+  ASSERT_TRUE(daemon_->child().WaitForErr("the TLS files of the control port have changed"));
+  EXPECT_EQ(status(other_ca), 0);
+  EXPECT_EQ(status(ca_), 3);
+}
+
+TEST_F(AccessProgramTest, TakesRenewedTlsFilesByItself) {
+  StartDaemon(TlsFlags());
+  const TestAuthority other("other");
+  const TestAuthority::Issued renewed = other.IssueForServer();
+  const std::string other_ca = Write("other-ca.pem", other.certificate());
+  Write("cert.pem", renewed.certificate);
+  Write("key.pem", renewed.key);
+  EXPECT_TRUE(Eventually([&] {
+    return Sluicectl({"status", "--tls-ca", other_ca, "--token-file", token_file_}).code == 0;
+  }));
 }
 
 TEST_F(AccessProgramTest, TellsWhoIsRefusedWhatToDo) {

@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 
 #include "tests/integration/steer_fixture.h"
+#include "tests/server/generic_call.h"
 
 namespace sluice::testing {
 namespace {
@@ -209,6 +210,29 @@ TEST_F(DrainTest, WaitsForARequestThatHasBegunToCome) {
   EXPECT_EQ(progress.remaining(), 0);
 }
 
+TEST_F(DrainTest, DoesNotWaitForClientsWithoutARequest) {
+  client_reads_.head = client_reads_.keep_alive = std::chrono::hours(1);
+  StartAll();
+  engine_->AnswerAll(Script().Json("{}"));
+  const RawClient before = Connect();
+  RawClient idle = Connect();
+  ASSERT_TRUE(idle.Send(ChatRequest(false)).ok());
+  ASSERT_EQ(idle.ReadResponse().value_or(RawResponse()).status, 200);
+  gateway_->Drain();
+  const RawClient after = Connect();
+  ASSERT_TRUE(Eventually([&] { return gateway_->resources().client_connections == 2; }));
+  EXPECT_TRUE(Eventually([&] { return gateway_->undrained() == 0; }));
+}
+
+TEST_F(DrainTest, TellsHealthChecksWhenTheEndIsAnnounced) {
+  StartAll();
+  EXPECT_EQ(HealthOf(channel_), 1);
+  gateway_->AnnounceEnd();
+  EXPECT_EQ(HealthOf(channel_), 2);
+  engine_->AnswerAll(Script().Json("{}"));
+  EXPECT_EQ(Exchange(ChatRequest(false)).status, 200);
+}
+
 TEST_F(DrainTest, AnswersNoCapacityWhenAllEndpointsAreDrained) {
   StartAll();
   grpc::ClientContext context;
@@ -242,9 +266,9 @@ TEST_F(DrainTest, DrainsTheServerAndTellsWhoRemains) {
   pb::DrainProgress progress;
   ASSERT_TRUE(drain->Read(&progress));
   EXPECT_EQ(progress.remaining(), 1);
-  EXPECT_TRUE(Eventually([&] {
-    return !RawClient::Connect(static_cast<uint16_t>(gateway_->port())).ok();
-  })) << "no new connections";
+  const RawResponse refused = Exchange(ChatRequest());
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_THAT(refused.body, HasSubstr("drained"));
   grpc::ClientContext status_context;
   pb::ServerStatus status;
   ASSERT_TRUE(observer_->GetServerStatus(&status_context, {}, &status).ok());

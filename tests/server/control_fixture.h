@@ -39,6 +39,7 @@ class ControlServerTest : public ::testing::Test {
     }
     Resources resources() const override { return {}; }
     void Drain() override { drained = true; }
+    int64_t undrained() const override { return in_flight(); }
     std::atomic<bool> drained{false};
   };
 

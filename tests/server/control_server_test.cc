@@ -1,33 +1,11 @@
 #include <string>
 
-#include "grpcpp/generic/generic_stub.h"
-#include "grpcpp/support/byte_buffer.h"
-
 #include "lib/base/ids.h"
 #include "tests/server/control_fixture.h"
+#include "tests/server/generic_call.h"
 
 namespace sluice::server {
 namespace {
-
-/// Calls a method that has no stub here. Returns the bytes of the answer.
-std::string Call(const std::shared_ptr<grpc::Channel>& channel, const std::string& method) {
-  grpc::GenericStub stub(channel);
-  grpc::ClientContext context;
-  grpc::CompletionQueue queue;
-  const grpc::Slice empty;
-  const auto call = stub.PrepareUnaryCall(&context, method, grpc::ByteBuffer(&empty, 1), &queue);
-  call->StartCall();
-  grpc::ByteBuffer answer;
-  grpc::Status status;
-  call->Finish(&answer, &status, nullptr);
-  void* tag;
-  bool ok;
-  EXPECT_TRUE(queue.Next(&tag, &ok));
-  EXPECT_TRUE(status.ok()) << status.error_message();
-  grpc::Slice slice;
-  EXPECT_TRUE(answer.DumpToSingleSlice(&slice).ok());
-  return std::string(slice.begin(), slice.end());
-}
 
 TEST_F(ControlServerTest, ReportsItsState) {
   Start({.version = "1.2.3"}, 100);
@@ -48,7 +26,7 @@ TEST_F(ControlServerTest, ReportsItsState) {
 
 TEST_F(ControlServerTest, AnswersHealthChecks) {
   Start();
-  EXPECT_EQ(Call(channel_, "/grpc.health.v1.Health/Check"), "\x08\x01");  // status: SERVING
+  EXPECT_EQ(sluice::testing::HealthOf(channel_), 1);
 }
 
 TEST_F(ControlServerTest, ServesOnAUnixSocket) {

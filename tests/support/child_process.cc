@@ -1,5 +1,6 @@
 #include "tests/support/child_process.h"
 
+#include <algorithm>
 #include <array>
 #include <errno.h>
 #include <fcntl.h>
@@ -52,6 +53,13 @@ bool ChildProcess::WaitForOut(absl::string_view text, Duration patience) {
 
 bool ChildProcess::WaitForErr(absl::string_view text, Duration patience) {
   return WaitUntil(patience, [&] { return absl::StrContains(err_.text, text); });
+}
+
+bool ChildProcess::WaitForMoreErr(size_t known, absl::string_view text) {
+  return WaitUntil(kPatience, [&] {
+    return absl::StrContains(absl::string_view(err_.text).substr(std::min(known, err_.text.size())),
+                             text);
+  });
 }
 
 void ChildProcess::CloseOut() {

@@ -33,6 +33,8 @@ class ChildProcess {
   /// Waits until out() or err() holds `text`.
   bool WaitForOut(absl::string_view text, Duration patience = kPatience);
   bool WaitForErr(absl::string_view text, Duration patience = kPatience);
+  /// Waits until what comes after the first `known` bytes of err() holds `text`.
+  bool WaitForMoreErr(size_t known, absl::string_view text);
   /// Closes our end of its standard output, as `| head` does.
   void CloseOut();
 

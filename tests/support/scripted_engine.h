@@ -38,8 +38,9 @@ struct ClientLeft {
 };
 
 struct EngineCounts {
-  uint64_t accepted = 0;   // connections
-  uint64_t open = 0;       // connections
+  uint64_t accepted = 0;  // connections
+  uint64_t open = 0;      // connections
+  uint64_t bytes_received = 0;
   uint64_t requests = 0;   // whole ones
   uint64_t answered = 0;   // scripts that ran to their end, or closed the connection themselves
   uint64_t cancelled = 0;  // ClientLeft events

@@ -120,6 +120,10 @@ bool ScriptedEngine::ReadAndAdvance(Connection* connection) {
       PeerLeft(connection, /*reset=*/n < 0);
       return false;
     }
+    {
+      MutexLock lock(&mutex_);
+      counts_.bytes_received += static_cast<uint64_t>(n);
+    }
     connection->reader.Feed(absl::string_view(bytes.data(), static_cast<size_t>(n)));
     if (!connection->answer && !Advance(connection)) return false;
   }
