@@ -61,7 +61,7 @@ DrainStream::Next DrainStream::Fill(Instant now, pb::DrainProgress* response,
       ToProto(clock_.WallNow() + absl::FromChrono(plan_.deadline - now));
   response->set_cancelled(cancelled_);
   response->set_done(done_);
-  return Next::kWrite;
+  return done_ ? Next::kWriteMore : Next::kWrite;
 }
 
 void DrainStream::NoteEnd(absl::string_view outcome) {

@@ -16,8 +16,9 @@ namespace {
 
 namespace pb = ::sluice::control::v1;
 
-// Gathers events into fewer responses, and bounds how often publishers wake the pump.
-constexpr Duration kBatchInterval = std::chrono::milliseconds(2);
+// Gathers events into fewer responses, and bounds how often publishers wake the pump: a response
+// costs about as much as a hundred events in it.
+constexpr Duration kBatchInterval = std::chrono::milliseconds(10);
 // How late heartbeats and ends of stalled watchers may be.
 constexpr Duration kLongestTick = std::chrono::seconds(1);
 

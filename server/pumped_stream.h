@@ -23,7 +23,8 @@ struct StreamDeps {
 };
 
 /// One server-streaming call that a StreamPump feeds: its subclass says what to send when the
-/// client has room. At most one write is in flight; a client that has not taken a response within
+/// client has room. At most one write is in flight, and the next waits for the pump's turn, so that
+/// what comes meanwhile goes in one response; a client that has not taken a response within
 /// `write_limit` is ended with CANCELLED. Thread-safe. gRPC calls are made without the mutex, since
 /// they may run reactions on the same thread.
 template <typename ResponseType>
@@ -39,14 +40,16 @@ class PumpedStream : public grpc::ServerWriteReactor<ResponseType>, public Pumpe
       MutexLock lock(&mutex_);
       if (ending_) return;
       if (writing_) {
+        missed_turn_ = true;
         if (now < write_due_) return;
         stalled = ending_ = true;
         ++holds_;
       } else {
         response_.Clear();
         next = Fill(now, &response_, &end);
-        if (next == Next::kWrite) {
+        if (next == Next::kWrite || next == Next::kWriteMore) {
           writing_ = true;
+          missed_turn_ = next == Next::kWriteMore;
           ++holds_;
           write_due_ = DeadlineAfter(now, write_limit_);
         }
@@ -56,7 +59,7 @@ class PumpedStream : public grpc::ServerWriteReactor<ResponseType>, public Pumpe
       pump_.CountDropped();
       context_->TryCancel();  // makes the write fail
       Release();
-    } else if (next == Next::kWrite) {
+    } else if (next == Next::kWrite || next == Next::kWriteMore) {
       this->StartWrite(&response_);
     } else if (next == Next::kEnd) {
       End(end);
@@ -67,13 +70,15 @@ class PumpedStream : public grpc::ServerWriteReactor<ResponseType>, public Pumpe
 
   void OnWriteDone(bool ok) final {
     const std::shared_ptr<PumpedCall> self = shared_from_this();  // Release may lead to OnDone
+    bool at_once;
     {
       MutexLock lock(&mutex_);
       writing_ = false;
       if (!ok) ending_ = true;
+      at_once = missed_turn_;
     }
     Release();
-    Pump(clock_.Now());
+    if (at_once) Pump(clock_.Now());
   }
 
   void OnCancel() final { End(grpc::Status::CANCELLED); }
@@ -81,7 +86,8 @@ class PumpedStream : public grpc::ServerWriteReactor<ResponseType>, public Pumpe
   void OnDone() final { pump_.Remove(this); }
 
  protected:
-  enum class Next { kNothing, kWrite, kEnd };
+  /// kWriteMore: there is more than went into the response; it follows at once.
+  enum class Next { kNothing, kWrite, kWriteMore, kEnd };
 
   /// `context` is valid until gRPC is done with the call.
   PumpedStream(grpc::CallbackServerContext* context, const StreamDeps& deps)
@@ -126,6 +132,7 @@ class PumpedStream : public grpc::ServerWriteReactor<ResponseType>, public Pumpe
   const Duration write_limit_;
 
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool missed_turn_ ABSL_GUARDED_BY(mutex_) = false;  // of the pump, while writing_
   Instant write_due_ ABSL_GUARDED_BY(mutex_);
   int holds_ ABSL_GUARDED_BY(mutex_) = 0;  // a write, an end under way: Finish must wait
   bool ending_ ABSL_GUARDED_BY(mutex_) = false;

@@ -42,7 +42,8 @@ TailStream::Next TailStream::Fill(Instant, pb::TailExchangeResponse* response, g
     response->set_cause(ToProto(*batch.ended));
     ended_ = true;
   }
-  const bool news = !std::exchange(begun_, true) || ended_ || batch.lost > 0;
+  if (ended_) return Next::kWriteMore;
+  const bool news = !std::exchange(begun_, true) || batch.lost > 0;
   return news || response->frames_size() > 0 ? Next::kWrite : Next::kNothing;
 }
 

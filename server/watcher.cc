@@ -75,7 +75,9 @@ Watcher::Watcher(grpc::CallbackServerContext* context, const StreamDeps& deps,
       tell_restart_(plan.restarted) {}
 
 Watcher::Next Watcher::Fill(Instant now, pb::WatchEventsResponse* response, grpc::Status* status) {
+  more_ = false;
   if (std::exchange(tell_restart_, false)) {
+    more_ = true;
     response->mutable_lost()->set_reason(pb::Lost::REASON_RESTARTED);
   } else {
     ReadEvents(response);
@@ -83,7 +85,7 @@ Watcher::Next Watcher::Fill(Instant now, pb::WatchEventsResponse* response, grpc
   response->set_resume_token(ToString({BootEpoch(), std::min(reader_.position(), last_)}));
   if (response->events_size() > 0 || response->has_lost() || now >= heartbeat_due_) {
     heartbeat_due_ = DeadlineAfter(now, heartbeat_);
-    return Next::kWrite;
+    return more_ || AtEnd() ? Next::kWriteMore : Next::kWrite;
   }
   if (!AtEnd()) return Next::kNothing;
   *status = status_after_last_;
@@ -99,6 +101,7 @@ void Watcher::ReadEvents(pb::WatchEventsResponse* response) {
       lost->set_count(lost->count() + static_cast<int64_t>(batch.lost));
     }
     if (batch.events.empty()) return;
+    more_ = batch.events.size() == events::Reader::kMaxBatch;
     for (const events::Event& event : batch.events) {
       if (event.sequence <= last_ && events::MatchesAny(filters_, event)) {
         ToProto(event, response->add_events());

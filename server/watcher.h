@@ -52,6 +52,7 @@ class Watcher final : public PumpedStream<control::v1::WatchEventsResponse> {
   grpc::Status status_after_last_ ABSL_GUARDED_BY(mutex_);
   events::Reader reader_ ABSL_GUARDED_BY(mutex_);
   bool tell_restart_ ABSL_GUARDED_BY(mutex_);
+  bool more_ ABSL_GUARDED_BY(mutex_) = false;  // is to be read, behind the last response
   Instant heartbeat_due_ ABSL_GUARDED_BY(mutex_) =
       Instant::min();  // the first response goes at once
 };

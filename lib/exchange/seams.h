@@ -116,6 +116,9 @@ class ClientSink {
 
   /// Runs `work`, which must not wait, where it costs this answer no stack of its own.
   virtual void RunOnSharedStack(absl::FunctionRef<void()> work) { work(); }
+
+  /// Lets other answers that have something to do go first.
+  virtual void LetOthersRun() {}
 };
 
 /// One answer on its way to the client, whether an upstream gave it or the gateway made it.

@@ -16,6 +16,8 @@ using runtime::Interrupts;
 using runtime::Wake;
 
 constexpr Duration kLinger = std::chrono::seconds(2);
+/// A client that sends nothing for so long gets no memory for what it may send.
+constexpr Duration kSoon = std::chrono::seconds(1);
 
 Instant Now() { return std::chrono::steady_clock::now(); }
 
@@ -30,7 +32,11 @@ ClientConnection::Incoming ClientConnection::ReadRequest(const RequestParser::Li
   if (unparsed_.empty()) {
     const Duration patience = first_request_ ? limits_.head : limits_.keep_alive;
     idle_ = true;
-    const ReadResult read = ReadMore(idle_since + patience);
+    ReadResult read = ReadMore(idle_since + std::min(patience, kSoon));
+    if (read == ReadResult::kDeadline && patience > kSoon) {
+      runtime::ReleaseUnusedStack();
+      read = ReadMore(idle_since + patience);
+    }
     idle_ = false;
     if (read != ReadResult::kBytes) return incoming;
   }

@@ -95,6 +95,8 @@ class AnswerStream final : public httplib::Stream, public ClientSink {
 
   void RunOnSharedStack(absl::FunctionRef<void()> work) override { runtime::RunOnLoopStack(work); }
 
+  void LetOthersRun() override { runtime::Yield(); }
+
   // httplib::Stream:
 
   bool is_readable() const override { return true; }

@@ -151,6 +151,8 @@ Answer::Step UpstreamAnswer::EndOfBody(ClientSink& sink) {
 
 Answer::Step UpstreamAnswer::Break(ClientSink& sink, Cause cause, absl::string_view detail) {
   CloseUpstream();  // before a slow client is written to
+  // When a crowd leaves at once, all upstreams hear of it before anything is written down.
+  if (cause == Cause::kClientGone) sink.LetOthersRun();
   if (!watch_.is_event_stream() || cause == Cause::kClientGone) {
     Finish(cause, detail);
     return Step::kAbort;

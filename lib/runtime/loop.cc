@@ -20,6 +20,8 @@ thread_local Loop* current_loop = nullptr;
 
 /// Waits in a row that a fiber may find ready before the others get their turn.
 constexpr int kTurnsInARow = 16;
+/// Rounds of the loop after which a fiber that yielded goes on, whoever is ready.
+constexpr int kMostRoundsYielded = 64;
 
 Instant Now() { return std::chrono::steady_clock::now(); }
 
@@ -159,14 +161,15 @@ void Loop::FireTimers() {
 }
 
 int Loop::PollTimeoutMs() const {
-  if (!ready_.empty()) return 0;
+  if (!ready_.empty() || !yielded_.empty()) return 0;
   if (timers_.empty()) return -1;
   const auto wait = std::chrono::ceil<std::chrono::milliseconds>(timers_.front().first - Now());
   return static_cast<int>(std::clamp<int64_t>(wait.count(), 0, 60'000));
 }
 
 void Loop::Poll() {
-  std::array<epoll_event, 256> events;
+  // Many, so that what a crowd asks for at once is known before any of it is done.
+  std::array<epoll_event, 1024> events;
   const int count = ::epoll_wait(epoll_fd_, events.data(), events.size(), PollTimeoutMs());
   // All marks are set before any fiber runs: a fiber may close a socket that has an event in this
   // batch.
@@ -188,6 +191,11 @@ void Loop::RunPosted() {
 }
 
 void Loop::RunReady() {
+  if (!yielded_.empty() && (ready_.empty() || ++rounds_yielded_ == kMostRoundsYielded)) {
+    ready_.insert(ready_.end(), yielded_.begin(), yielded_.end());
+    yielded_.clear();
+    rounds_yielded_ = 0;
+  }
   batch_.swap(ready_);
   for (Fiber* fiber : batch_) {
     running_ = fiber;
@@ -218,6 +226,14 @@ Wake SleepUntil(Instant deadline, Interrupts interrupts) {
   Loop* loop = Loop::Current();
   if (interrupts == Interrupts::kHeed && loop->running_->interrupted) return Wake::kInterrupted;
   return loop->Suspend(deadline, interrupts != Interrupts::kIgnore);
+}
+
+void Yield() {
+  Loop* loop = Loop::Current();
+  Fiber* self = loop->running_;
+  self->state = Fiber::State::kReady;
+  loop->yielded_.push_back(self);
+  self->Suspend();
 }
 
 void RunOnLoopStack(absl::FunctionRef<void()> work) {

@@ -73,6 +73,7 @@ class Loop {
   friend class Interrupter;
   friend class Latch;
   friend Wake SleepUntil(Instant, Interrupts);
+  friend void Yield();
   friend void ReleaseUnusedStack();
   friend void RunOnLoopStack(absl::FunctionRef<void()>);
 
@@ -83,7 +84,7 @@ class Loop {
   Wake Suspend(Instant deadline, bool interruptible);
   /// Ends the wait of `fiber`, if it is in one.
   void Schedule(Fiber* fiber, Wake wake);
-  /// Lets the others run if this fiber went on for long without waiting.
+  /// Yields if this fiber went on for long without waiting.
   void SpendTurn();
 
   int PollTimeoutMs() const;
@@ -103,6 +104,8 @@ class Loop {
   std::exception_ptr borrower_threw_;
   std::vector<Fiber*> ready_;
   std::vector<Fiber*> batch_;  // of ready_, whose turn it is
+  std::vector<Fiber*> yielded_;
+  int rounds_yielded_ = 0;
   std::vector<Fiber*> idle_;
   std::vector<std::unique_ptr<Fiber>> all_fibers_;
   std::atomic<size_t> live_fibers_{0};
@@ -116,6 +119,10 @@ class Loop {
 
 /// Suspends the running fiber. kReady never comes.
 Wake SleepUntil(Instant deadline, Interrupts interrupts = Interrupts::kHeed);
+
+/// Lets fibers have their turns before the running one goes on, until none is ready and no socket
+/// has news, or for a few rounds of the loop.
+void Yield();
 
 /// Runs `work`, which must not wait, on the stack of the loop's thread: what it needs of a stack
 /// stays warm there for all fibers, and touches no page of the running fiber's own. What it throws

@@ -66,6 +66,20 @@ TEST_F(CancelTest, ClientLeavesWhileTheUpstreamIsSilent) {
   ExpectClientGone();
 }
 
+TEST_F(CancelTest, UpstreamIsClosedBeforeOthersRunAndTheEndIsWrittenDown) {
+  transport_.Play(
+      Script().Head(200, kEventStreamType).Piece(kHello).Cancel(Cause::kClientGone).Silence());
+  bool let_others_run = false;
+  sink_.DuringLetOthersRun([&] {
+    let_others_run = true;
+    EXPECT_TRUE(transport_.sent()[0]->closed);
+    EXPECT_TRUE(log_.empty());
+  });
+  EXPECT_EQ(Run(), Answer::Step::kAbort);
+  EXPECT_TRUE(let_others_run);
+  ExpectClientGone();
+}
+
 TEST_F(CancelTest, ClientIsGoneAtTheFirstWrite) {
   transport_.Play(GoodStream());
   sink_.FailWrite(1, ClientSink::Result::kGone);

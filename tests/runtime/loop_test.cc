@@ -321,6 +321,61 @@ TEST(BufferPoolTest, LendsOneBufferAgainAndAgainAndAnotherWhileItIsHeld) {
 }
 
 }  // namespace
+TEST(YieldTest, LetsEachFiberThatCanRunGoFirst) {
+  std::vector<int> order;
+  RunFiber([&] {
+    Loop::Current()->Spawn([&] { order.push_back(2); });
+    Loop::Current()->Spawn([&] { order.push_back(3); });
+    order.push_back(1);
+    Yield();
+    order.push_back(4);
+  });
+  EXPECT_THAT(order, ElementsAre(1, 2, 3, 4));
+}
+
+TEST(YieldTest, LetsTheNewsOfSocketsGoFirst) {
+  std::vector<std::string> order;
+  RunFiber([&] {
+    Pair first;
+    Pair second;
+    Loop::Current()->Spawn([&] {
+      char byte;
+      first.ours->Read(&byte, 1);  // finds nothing yet
+      first.ours->WaitReadable(kNever);
+      order.push_back("first");
+      second.Send("x");
+    });
+    Latch done;
+    Loop::Current()->Spawn([&] {
+      char byte;
+      second.ours->Read(&byte, 1);
+      second.ours->WaitReadable(kNever);
+      order.push_back("second");
+      done.Open();
+    });
+    SleepUntil(In(milliseconds(0)));
+    first.Send("x");
+    Yield();
+    order.push_back("who yielded");
+    done.Wait(kNever);
+  });
+  EXPECT_THAT(order, ElementsAre("first", "second", "who yielded"));
+}
+
+TEST(YieldTest, EndsWhileOthersAreAlwaysReady) {
+  bool went_on = false;
+  RunFiber([&] {
+    Loop::Current()->Spawn([&] {
+      Pair busy;
+      busy.Send("x");
+      while (!went_on) busy.ours->WaitReadable(kNever);
+    });
+    Yield();
+    went_on = true;
+  });
+  EXPECT_TRUE(went_on);
+}
+
 TEST(RunOnLoopStackTest, RunsOffTheFibersStackAndComesBack) {
   std::ptrdiff_t distance = 0;
   Wake after = Wake::kReady;

@@ -29,6 +29,13 @@ class RecordingSink final : public ClientSink {
   /// Runs inside each write, before the bytes count as written: takes time, cancels, looks around.
   void DuringWrite(std::function<void(Duration stall_limit)> hook) { hook_ = std::move(hook); }
 
+  /// Runs when the answer lets others go first.
+  void DuringLetOthersRun(std::function<void()> hook) { others_ = std::move(hook); }
+
+  void LetOthersRun() override {
+    if (others_) others_();
+  }
+
   void WriteHead(const ResponseHead& head) override {
     EXPECT_FALSE(has_head_) << "a second head";
     has_head_ = true;
@@ -67,6 +74,7 @@ class RecordingSink final : public ClientSink {
   Result failure_ = Result::kGone;
   Result flush_result_ = Result::kOk;
   std::function<void(Duration)> hook_;
+  std::function<void()> others_;
   bool has_head_ = false;
   ResponseHead head_;
   std::vector<std::string> writes_;
