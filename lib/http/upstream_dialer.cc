@@ -78,6 +78,10 @@ WaitResult UpstreamDialer::Dial(const UpstreamAddress& address, Instant deadline
   if (result.kind == WaitResult::kOk) result = Connect(addresses, deadline, socket);
   if (result.kind == WaitResult::kOk && uri.scheme == EndpointUri::Scheme::kHttps) {
     result = StartTls(address, deadline, socket->get());
+    if (result.kind == WaitResult::kDeadline) {
+      result.detail = absl::StrCat(NameOf(address),
+                                   ": is connected, but the TLS handshake did not end in time");
+    }
   }
   if (result.kind == WaitResult::kOk) return {};
   socket->reset();

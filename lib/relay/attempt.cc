@@ -259,7 +259,7 @@ class AttemptRun {
   AttemptFailure FailureOf(WaitResult wait, const Limit& limit) const {
     switch (wait.kind) {
       case WaitResult::kDeadline:
-        return FailureOf(limit.cause, "");
+        return FailureOf(limit.cause, std::move(wait.detail));
       case WaitResult::kCancelled:
         return FailureOf(x_.cancellation.cause().value_or(Cause::kClientGone), "");
       case WaitResult::kFailed:

@@ -1,5 +1,6 @@
 #include "lib/relay/pool_attempts.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -125,7 +126,7 @@ std::optional<Served> PoolAttempts::Run(Fruitless& fruitless) {
     may_go_on_ = MayRetry(last.retry, pool_->retry);
     if (!may_go_on_) return std::nullopt;
     deps_.retry_budgets.OnFailure(*pool_);
-    if (!MayAttemptAgain() || NextPair().has_value()) return std::nullopt;
+    if (!MayAttemptAgain() || NextPair(fruitless).has_value()) return std::nullopt;
   }
 }
 
@@ -168,19 +169,31 @@ bool PoolAttempts::Enter(Fruitless& fruitless) {
 PoolAttempts::Entry PoolAttempts::TryEnter(Fruitless& fruitless) {
   if (!slot_.has_value()) slot_ = deps_.gate.pools.TryTake(pool_->id, pool_->max_in_flight);
   if (!slot_.has_value()) return Entry::kFull;
-  const std::optional<upstream::Shortage> shortage = NextPair();
+  const std::optional<upstream::Shortage> shortage = NextPair(fruitless);
   if (!shortage.has_value()) return Entry::kDone;
   if (*shortage == upstream::Shortage::kAllFull) return Entry::kFull;
   fruitless.shortage = std::string(WordsFor(*shortage));
   return Entry::kNothing;
 }
 
-std::optional<upstream::Shortage> PoolAttempts::NextPair() {
+std::optional<upstream::Shortage> PoolAttempts::NextPair(Fruitless& fruitless) {
   auto acquired = upstream::AcquirePair(deps_.endpoints, deps_.keys, *snapshot_, *pool_, tried_,
                                         {.hash = hash_, .prefix = prefix_});
-  if (const auto* shortage = std::get_if<upstream::Shortage>(&acquired)) return *shortage;
+  if (const auto* shortage = std::get_if<upstream::Shortage>(&acquired)) {
+    if (*shortage == upstream::Shortage::kNoKey) NoteRestingKeys(fruitless);
+    return *shortage;
+  }
   pair_.emplace(std::get<upstream::Pair>(std::move(acquired)));
   return std::nullopt;
+}
+
+void PoolAttempts::NoteRestingKeys(Fruitless& fruitless) const {
+  const absl::Time now = deps_.clock.WallNow();
+  for (const upstream::KeyRing::Reading& key : deps_.keys.Read(*snapshot_, *pool_)) {
+    if (key.state != KeyStateChanged::State::kResting) continue;
+    const Duration rest = absl::ToChronoNanoseconds(key.until - now);
+    fruitless.keys_rest = std::min(rest, fruitless.keys_rest.value_or(Duration::max()));
+  }
 }
 
 bool PoolAttempts::MayAttemptAgain() const {

@@ -27,6 +27,7 @@ struct Fruitless {
   std::optional<AttemptFailure> last;  // of all attempts
   std::optional<WholeAnswer> kept;     // the last answer worth having
   SoonestRetry soonest_retry;          // of all answers
+  std::optional<Duration> keys_rest;   // until the first resting key of a pool may be used again
   std::string shortage;  // why the last pool that made no attempt did not; "": all did
 };
 
@@ -70,7 +71,9 @@ class PoolAttempts {
   bool Enter(Fruitless& fruitless);
   Entry TryEnter(Fruitless& fruitless);
   /// Acquires `pair_`, or says why it cannot.
-  std::optional<upstream::Shortage> NextPair();
+  /// `fruitless` learns when keys may be used again, if none is usable now.
+  std::optional<upstream::Shortage> NextPair(Fruitless& fruitless);
+  void NoteRestingKeys(Fruitless& fruitless) const;
   bool MayAttemptAgain() const;
   bool OthersRemain(const upstream::Pair& pair, upstream::Spent spent) const;
   AttemptOutcome Attempt(const upstream::Pair& pair);

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "lib/admission/rate_limit_headers.h"
 #include "lib/dialect/dialect.h"
 #include "lib/exchange/exchange.h"
 #include "lib/relay/attempt.h"
@@ -49,9 +50,14 @@ std::unique_ptr<Answer> AnswerModels(std::unique_ptr<LiveExchange> exchange, con
 std::unique_ptr<Answer> AnswerExhausted(std::unique_ptr<LiveExchange> exchange,
                                         const Intake& intake, Fruitless fruitless) {
   const std::optional<AttemptFailure>& last = fruitless.last;
+  HeaderList retry_after;
+  if (fruitless.keys_rest.has_value()) {
+    retry_after.Add("Retry-After", admission::RetryAfterSeconds(*fruitless.keys_rest));
+  }
   if (!last.has_value()) {
     const Cause cause = exchange->cancelled() ? exchange->LossCause() : Cause::kNoCapacity;
-    return AnswerError(std::move(exchange), intake, {cause, ""}, fruitless.shortage);
+    return AnswerError(std::move(exchange), intake, {cause, "", std::move(retry_after)},
+                       fruitless.shortage);
   }
   if (fruitless.kept.has_value() && !exchange->cancelled()) {
     fruitless.soonest_retry.PutInto(fruitless.kept->head);
@@ -63,7 +69,9 @@ std::unique_ptr<Answer> AnswerExhausted(std::unique_ptr<LiveExchange> exchange,
   const bool unusable = last->cause == Cause::kConnectFailed || last->cause == Cause::kDnsFailed ||
                         last->retry == RetryClass::kNextKey;
   return AnswerError(std::move(exchange), intake,
-                     {unusable ? Cause::kNoCapacity : last->cause, last->message}, last->detail);
+                     {unusable ? Cause::kNoCapacity : last->cause, last->message,
+                      unusable ? std::move(retry_after) : HeaderList()},
+                     last->detail);
 }
 
 std::unique_ptr<Answer> AttemptAndHold(const ProxyDeps& deps, const Cancellation& cancellation,

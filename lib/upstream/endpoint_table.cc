@@ -225,7 +225,9 @@ void EndpointTable::Tell(const EndpointState& state) {
       Log(LogLevel::kWarning, "endpoint ejected",
           {{"endpoint", state.name},
            {"reason", health.reason()},
-           {"until", absl::FormatTime(change.until, absl::UTCTimeZone())}});
+           {"until", change.until == absl::InfiniteFuture()
+                         ? "probes find it well"
+                         : absl::FormatTime(change.until, absl::UTCTimeZone())}});
       break;
     case Health::State::kTrial:
       Log(LogLevel::kInfo, "endpoint is on trial", {{"endpoint", state.name}});

@@ -147,8 +147,10 @@ TEST_F(UpstreamTlsTest, SaysThatTheUpstreamClosedDuringTheHandshake) {
 
 TEST_F(UpstreamTlsTest, ShakesHandsBeforeTheDeadline) {
   const OneAnswer silent(std::nullopt);
-  EXPECT_EQ(Ask(AddressOf(silent.uri()), "/", "", std::chrono::milliseconds(50)).result.kind,
-            WaitResult::kDeadline);
+  const WaitResult result =
+      Ask(AddressOf(silent.uri()), "/", "", std::chrono::milliseconds(50)).result;
+  EXPECT_EQ(result.kind, WaitResult::kDeadline);
+  EXPECT_THAT(result.detail, ::testing::HasSubstr("the TLS handshake did not end in time"));
 }
 
 TEST_F(UpstreamTlsTest, SaysWhichFileCannotBeUsed) {

@@ -191,6 +191,23 @@ TEST_F(KeysTest, RefusesWithoutAnAttemptWhenNoKeyIsUsable) {
   EXPECT_EQ(observer_.finished().back().http_status, 503);
 }
 
+TEST_F(KeysTest, SaysWhenTheFirstRestingKeyIsUsableAgain) {
+  HeaderList first;
+  first.Add("Retry-After", "17");
+  HeaderList second;
+  second.Add("Retry-After", "40");
+  transport_.Play(Answering(429, first));
+  transport_.Play(Answering(429, second));
+  Run();
+  clock_.Advance(seconds(5));
+  const std::unique_ptr<Answer> answer = Serve();
+  testing::RecordingSink sink(transcript_);
+  while (answer->Next(sink) == Answer::Step::kMore) {
+  }
+  EXPECT_EQ(sink.head().status, 503);
+  EXPECT_EQ(*sink.head().headers.Find("Retry-After"), "12");
+}
+
 TEST_F(KeysTest, TellsNoClientWhatAnUpstreamSaysOfOurKeys) {
   transport_.Play(Answering(401));
   transport_.Play(Answering(401));
