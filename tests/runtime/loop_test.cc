@@ -3,12 +3,9 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstddef>
-#include <cstdlib>
 #include <future>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -23,40 +20,13 @@
 #include "lib/runtime/blocking.h"
 #include "lib/runtime/latch.h"
 #include "lib/runtime/socket.h"
+#include "tests/runtime/fiber_fixture.h"
 
 namespace sluice::runtime {
 namespace {
 
 using std::chrono::milliseconds;
 using testing::ElementsAre;
-
-Instant In(milliseconds span) { return std::chrono::steady_clock::now() + span; }
-
-/// Runs `body` as a fiber of a fresh loop, and the loop until every fiber has ended.
-void RunFiber(std::function<void()> body) {
-  Loop loop;
-  loop.Post([&] { ASSERT_TRUE(loop.Spawn(std::move(body))); });
-  loop.Stop();
-  loop.Run();
-}
-
-struct Pair {
-  Pair() {
-    int fds[2];
-    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
-    ours = std::make_unique<Socket>(fds[0]);
-    theirs = fds[1];
-  }
-  ~Pair() { CloseTheirs(); }
-  void Send(const std::string& bytes) {
-    ASSERT_EQ(::write(theirs, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
-  }
-  void CloseTheirs() {
-    if (theirs >= 0) ::close(std::exchange(theirs, -1));
-  }
-  std::unique_ptr<Socket> ours;
-  int theirs;
-};
 
 TEST(LoopTest, RunsFibersInTheOrderTheyBecomeReady) {
   std::vector<int> order;
@@ -321,85 +291,4 @@ TEST(BufferPoolTest, LendsOneBufferAgainAndAgainAndAnotherWhileItIsHeld) {
 }
 
 }  // namespace
-TEST(YieldTest, LetsEachFiberThatCanRunGoFirst) {
-  std::vector<int> order;
-  RunFiber([&] {
-    Loop::Current()->Spawn([&] { order.push_back(2); });
-    Loop::Current()->Spawn([&] { order.push_back(3); });
-    order.push_back(1);
-    Yield();
-    order.push_back(4);
-  });
-  EXPECT_THAT(order, ElementsAre(1, 2, 3, 4));
-}
-
-TEST(YieldTest, LetsTheNewsOfSocketsGoFirst) {
-  std::vector<std::string> order;
-  RunFiber([&] {
-    Pair first;
-    Pair second;
-    Loop::Current()->Spawn([&] {
-      char byte;
-      first.ours->Read(&byte, 1);  // finds nothing yet
-      first.ours->WaitReadable(kNever);
-      order.push_back("first");
-      second.Send("x");
-    });
-    Latch done;
-    Loop::Current()->Spawn([&] {
-      char byte;
-      second.ours->Read(&byte, 1);
-      second.ours->WaitReadable(kNever);
-      order.push_back("second");
-      done.Open();
-    });
-    SleepUntil(In(milliseconds(0)));
-    first.Send("x");
-    Yield();
-    order.push_back("who yielded");
-    done.Wait(kNever);
-  });
-  EXPECT_THAT(order, ElementsAre("first", "second", "who yielded"));
-}
-
-TEST(YieldTest, EndsWhileOthersAreAlwaysReady) {
-  bool went_on = false;
-  RunFiber([&] {
-    Loop::Current()->Spawn([&] {
-      Pair busy;
-      busy.Send("x");
-      while (!went_on) busy.ours->WaitReadable(kNever);
-    });
-    Yield();
-    went_on = true;
-  });
-  EXPECT_TRUE(went_on);
-}
-
-TEST(RunOnLoopStackTest, RunsOffTheFibersStackAndComesBack) {
-  std::ptrdiff_t distance = 0;
-  Wake after = Wake::kReady;
-  RunFiber([&] {
-    const auto* on_fiber = static_cast<const char*>(__builtin_frame_address(0));
-    RunOnLoopStack([&] {
-      distance = std::abs(static_cast<const char*>(__builtin_frame_address(0)) - on_fiber);
-    });
-    after = SleepUntil(In(milliseconds(0)));
-  });
-  EXPECT_GT(distance, static_cast<std::ptrdiff_t>(LoopOptions().stack_bytes));
-  EXPECT_EQ(after, Wake::kDeadline);
-}
-
-TEST(RunOnLoopStackTest, WhatTheWorkThrowsComesOutOnTheFiber) {
-  std::string caught;
-  RunFiber([&] {
-    try {
-      RunOnLoopStack([] { throw std::runtime_error("no more"); });
-    } catch (const std::exception& error) {
-      caught = error.what();
-    }
-  });
-  EXPECT_EQ(caught, "no more");
-}
-
 }  // namespace sluice::runtime
