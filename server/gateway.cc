@@ -133,7 +133,8 @@ struct Gateway::Parts {
                               usage,
                               data_plane});
         }),
-        data({.read = options.client_reads}, data_handler, loops.loops()),
+        data({.read = options.client_reads, .reuse_port = options.reuse_port}, data_handler,
+             loops.loops()),
         admin({}, admin_handler, loops.loops()) {
     observers.Add(&registry);
     observers.Add(&hub_observer);

@@ -20,6 +20,7 @@ namespace sluice::server {
 
 struct GatewayOptions {
   std::string listen = "127.0.0.1:8080";   // clients
+  bool reuse_port = false;                 // `listen` may be another gateway's too, to take over
   std::string client_keys = "";            // the file of their keys; "": they need none
   bool allow_anonymous = false;            // on a `listen` that others reach, without client_keys
   std::string control = "127.0.0.1:9090";  // operators, gRPC; also "unix:/path"

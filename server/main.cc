@@ -36,6 +36,10 @@ ABSL_FLAG(
     "whose keys are good, one a line: PRINCIPAL SHA256HEX of a key (sluicectl token new makes "
     "one) and, if it ends, EXPIRES as 2027-01-31T00:00:00Z. Read again when it changes. "
     "Without one, clients need no key");
+ABSL_FLAG(
+    bool, reuse_port, false,
+    "listen on --listen even if another sluiced with this flag does: it takes over from that one "
+    "when that one ends");
 ABSL_FLAG(bool, allow_anonymous, false,
           "let anybody in who reaches --listen, without --client_keys");
 ABSL_FLAG(
@@ -89,6 +93,7 @@ int Main() {
   GatewayOptions options;
   options.state = absl::GetFlag(FLAGS_state);
   options.listen = absl::GetFlag(FLAGS_listen);
+  options.reuse_port = absl::GetFlag(FLAGS_reuse_port);
   options.client_keys = absl::GetFlag(FLAGS_client_keys);
   options.allow_anonymous = absl::GetFlag(FLAGS_allow_anonymous);
   options.control = absl::GetFlag(FLAGS_control);

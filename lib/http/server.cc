@@ -6,6 +6,7 @@
 #include <cstring>
 #include <exception>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <optional>
@@ -85,6 +86,20 @@ std::string ToText(const Address& address) {
   return absl::StrCat("[", host, "]:", PortOf(address));
 }
 
+/// The kernel asks a program which of the listeners that share a port gets a connection, by the
+/// order in which they came; where it names none, as when there is no second, the kernel chooses by
+/// itself. What a listener that closes has not accepted would be reset: so it must not get any more
+/// before.
+void LeaveToSecondListener(int listener) {
+  sock_filter second = {BPF_RET | BPF_K, 0, 0, 1};
+  const sock_fprog program = {1, &second};
+  if (::setsockopt(listener, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program, sizeof program) == 0) {
+    return;
+  }
+  Log(LogLevel::kWarning, "cannot leave new connections to another listener",
+      {{"reason", std::strerror(errno)}});
+}
+
 void SetOption(int fd, int level, int option) {
   const int on = 1;
   ::setsockopt(fd, level, option, &on, sizeof on);
@@ -128,6 +143,7 @@ absl::Status Server::Listen(absl::string_view text) {
       ::socket(address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return absl::UnavailableError(absl::StrCat("no socket: ", std::strerror(errno)));
   SetOption(fd, SOL_SOCKET, SO_REUSEADDR);
+  if (options_.reuse_port) SetOption(fd, SOL_SOCKET, SO_REUSEPORT);
   SetOption(fd, IPPROTO_TCP, TCP_NODELAY);  // inherited by what it accepts
   if (::bind(fd, address->any(), address->size) != 0 || ::listen(fd, kBacklog) != 0 ||
       ::getsockname(fd, address->any(), &address->size) != 0) {
@@ -147,6 +163,7 @@ void Server::Accept(int fd) {
   runtime::Socket listener(fd);
   loop_states_.front()->acceptor = runtime::Interrupter::Arm();
   ++listeners_;
+  listener_ = fd;
   while (true) {
     if (!stopping_) listener.WaitReadable(kNever);
     Address peer;
@@ -167,7 +184,16 @@ void Server::Accept(int fd) {
     }
   }
   --listeners_;
+  listener_ = -1;
   loop_states_.front()->acceptor.reset();
+}
+
+void Server::AnnounceEnd() {
+  ending_ = true;
+  if (!options_.reuse_port) return;
+  loop_states_.front()->loop->Post([this] {
+    if (listener_ >= 0) LeaveToSecondListener(listener_);
+  });
 }
 
 bool Server::TurnAwayByReserve(int listener) {

@@ -21,6 +21,8 @@ namespace sluice::http {
 struct ServerOptions {
   ReadLimits read;
   size_t max_connections = 10000;
+  /// Another process may listen on the same port too (SO_REUSEPORT), to take over.
+  bool reuse_port = false;
 };
 
 /// Serves HTTP/1.1 to clients: one fiber a connection, on the loop with the fewest. Everything
@@ -42,8 +44,9 @@ class Server {
 
   // The steps to the end, in this order; each may be left out or repeated.
 
-  /// From now on each head says that its answer is the last of the connection.
-  void AnnounceEnd() { ending_ = true; }
+  /// From now on each head says that its answer is the last of the connection, and new connections
+  /// go to the one that came to listen on the same port, if there is one.
+  void AnnounceEnd();
   /// That, and closes connections that wait for a next request, or have just had an answer. New
   /// ones are still accepted, for the handler to refuse what they ask.
   void Drain();
@@ -86,6 +89,7 @@ class Server {
   std::atomic<size_t> late_{0};  // of these, not to be waited for
   std::atomic<size_t> listeners_{0};
   // On the first loop, which accepts.
+  int listener_ = -1;  // while it does
   bool stopping_ = false;
   int reserve_fd_;  // held only to be given up where none is left
   Instant turned_away_logged_{};

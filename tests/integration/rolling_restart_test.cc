@@ -1,10 +1,14 @@
-// Two gateways behind HAProxy are restarted one after the other, under load.
+// Two gateways behind HAProxy are restarted one after the other, and one takes over from another on
+// the same port, under load.
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <netinet/in.h>
 #include <signal.h>
 #include <string>
 #include <sys/socket.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -127,6 +131,75 @@ TEST_F(RollingRestartTest, FailsNoRequestAndBreaksNoStream) {
   others.Stop();
   EXPECT_EQ(streams.failed(), 0);
   EXPECT_EQ(others.failed(), 0);
+}
+
+/// Clients that come with one request each, one after another.
+class OneRequestClients {
+ public:
+  explicit OneRequestClients(uint16_t port) {
+    for (int i = 0; i < 4; ++i) threads_.emplace_back([this, port] { Run(port); });
+  }
+  ~OneRequestClients() { Stop(); }
+
+  bool WaitForMore() {
+    const int before = served_;
+    return Eventually([&] { return served_ > before + 20; });
+  }
+  void Stop() {
+    stop_ = true;
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+  int failed() const { return failed_; }
+
+ private:
+  void Run(uint16_t port) {
+    while (!stop_) {
+      absl::StatusOr<RawClient> client = RawClient::Connect(port);
+      const bool sent = client.ok() && client->Send(ChatRequest(false)).ok();
+      const bool served = sent && client->ReadResponse().value_or(RawResponse()).status == 200;
+      ++(served ? served_ : failed_);
+    }
+  }
+
+  std::atomic<bool> stop_{false};
+  std::atomic<int> served_{0};
+  std::atomic<int> failed_{0};
+  std::vector<std::thread> threads_;
+};
+
+TEST(HandoverTest, RefusesAndResetsNobody) {
+  const std::unique_ptr<ScriptedEngine> engine = ScriptedEngine::Start().value();
+  engine->SetResponder([](const EngineRequest& request) {
+    if (!request.stream()) return Script().Json("{}");
+    return Script().SseHead().Chunk(ContentEvent("a")).Gate("rest").Chunk(kDoneEvent).LastChunk();
+  });
+  const TempFile config(ConfigFor(engine->uri()));
+  const std::string with_config = absl::StrCat("--config=", config.path());
+  Daemon old({with_config, "--reuse_port", "--drain_grace=1s"});
+  RawClient streaming = Connect(old.port());
+  ASSERT_TRUE(streaming.Send(ChatRequest()).ok());
+  ASSERT_TRUE(streaming.ReadHead().ok());
+  RawClient idle = Connect(old.port());
+  ASSERT_TRUE(idle.Send(ChatRequest(false)).ok());
+  ASSERT_EQ(idle.ReadResponse().value_or(RawResponse()).status, 200);
+  OneRequestClients clients(old.port());
+  ASSERT_TRUE(clients.WaitForMore());
+
+  Daemon newer({with_config, "--reuse_port", absl::StrCat("--listen=127.0.0.1:", old.port())});
+  old.child().Signal(SIGTERM);
+  // Closed when the grace is over: then only the stream keeps the old one, which would refuse
+  // whoever came.
+  ASSERT_TRUE(idle.ReadToEnd().ok());
+  ASSERT_TRUE(clients.WaitForMore());
+  EXPECT_EQ(clients.failed(), 0) << "while both listened";
+  engine->OpenGate("rest");
+  EXPECT_EQ(old.child().WaitForExit(), 0);
+  EXPECT_TRUE(streaming.ReadToEnd().ok());
+  ASSERT_TRUE(clients.WaitForMore());
+  clients.Stop();
+  EXPECT_EQ(clients.failed(), 0);
+  EXPECT_TRUE(newer.child().WaitForErr("cause=completed"));
 }
 
 }  // namespace
