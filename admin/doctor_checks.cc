@@ -163,8 +163,8 @@ Check CheckKeys(const v1::ListEndpointsResponse& endpoints) {
   if (unusable.empty()) return Good("keys", "all keys of pools are usable");
   return Bad(
       "keys", List(unusable),
-      "A refused key is used again once its file or the configuration changes; a resting one "
-      "by itself: sluicectl pool list");
+      "A refused key is used again once its file or the configuration changes, an unreadable one "
+      "once it can be read, a resting one by itself: sluicectl pool list");
 }
 
 std::vector<Check> CheckEndpoints(const v1::ListEndpointsResponse& endpoints) {

@@ -39,6 +39,10 @@ void AppendField(absl::string_view name, absl::string_view value, std::string* o
   absl::StrAppend(out, " ", name, "=", quote ? "\"" : "", EscapeText(value), quote ? "\"" : "");
 }
 
+void AppendUntil(const google::protobuf::Timestamp& until, absl::TimeZone zone, std::string* out) {
+  absl::StrAppend(out, " until=", absl::FormatTime("%H:%M:%E3S", ToTime(until), zone));
+}
+
 std::string FinishedText(const v1::ExchangeFinished& finished) {
   std::string text = absl::StrCat("cause=", CauseText(finished.cause()));
   if (finished.http_status() != 0) absl::StrAppend(&text, " status=", finished.http_status());
@@ -102,6 +106,7 @@ std::string FactsText(const v1::Event& event, absl::TimeZone zone) {
     case v1::Event::kEndpointStateChanged: {
       const v1::EndpointStateChanged& changed = event.endpoint_state_changed();
       facts = absl::StrCat("state=", StateText(changed.state()));
+      if (changed.has_until()) AppendUntil(changed.until(), zone, &facts);
       AppendField("detail", changed.detail(), &facts);
       return facts;
     }
@@ -110,10 +115,7 @@ std::string FactsText(const v1::Event& event, absl::TimeZone zone) {
       facts = absl::StrCat(
           "key=", EscapeName(changed.key_id()), " state=",
           EnumText(v1::KeyStatus::State_Name(changed.state()), "STATE_", changed.state()));
-      if (changed.has_until()) {
-        absl::StrAppend(&facts,
-                        " until=", absl::FormatTime("%H:%M:%E3S", ToTime(changed.until()), zone));
-      }
+      if (changed.has_until()) AppendUntil(changed.until(), zone, &facts);
       return facts;
     }
     case v1::Event::KIND_NOT_SET:

@@ -27,8 +27,8 @@ std::string UsageTable(const v1::GetUsageResponse& usage,
                        absl::Span<const UsageDimension> dimensions) {
   std::vector<TextTable::Column> columns;
   for (const UsageDimension& dimension : dimensions) columns.push_back({dimension.title});
-  for (const char* title : {"EXCHANGES", "COMPLETED", "REPORTED", "PROMPT", "COMPLETION", "TOTAL",
-                            "CACHED", "REASONING"}) {
+  for (const char* title : {"EXCHANGES", "COMPLETED", "REPORTED", "PARTIAL", "UNKNOWN", "PROMPT",
+                            "COMPLETION", "TOTAL", "CACHED", "REASONING"}) {
     columns.push_back({title, true});
   }
   TextTable table(std::move(columns));
@@ -36,9 +36,9 @@ std::string UsageTable(const v1::GetUsageResponse& usage,
     std::vector<std::string> row;
     for (const UsageDimension& dimension : dimensions) row.push_back(dimension.text(total));
     for (const int64_t number :
-         {total.exchanges(), total.completed(), total.reported(), total.prompt_tokens(),
-          total.completion_tokens(), total.total_tokens(), total.cached_tokens(),
-          total.reasoning_tokens()}) {
+         {total.exchanges(), total.completed(), total.reported(), total.partial(), total.unknown(),
+          total.prompt_tokens(), total.completion_tokens(), total.total_tokens(),
+          total.cached_tokens(), total.reasoning_tokens()}) {
       row.push_back(absl::StrCat(number));
     }
     table.AddRow(std::move(row));

@@ -79,6 +79,7 @@ pb::Pool ToProto(const config::Pool& pool) {
   }
   *proto.mutable_timeouts() = ToProto(pool.timeouts);
   *proto.mutable_retry() = ToProto(pool.retry);
+  *proto.mutable_hedge() = ToProto(pool.hedge);
   proto.set_commit_point(ToProtoEnum(kCommitPoints, pool.commit));
   proto.set_relay_mode(ToProtoEnum(kRelayModes, pool.relay));
   proto.set_credentials(ToProtoEnum(kCredentials, pool.credentials));
@@ -112,6 +113,7 @@ config::Pool FromProto(const pb::Pool& proto, const std::string& path,
   }
   pool.timeouts = FromProto(proto.timeouts());
   pool.retry = FromProto(proto.retry());
+  pool.hedge = FromProto(proto.hedge());
   FromProtoEnum(kCommitPoints, proto.commit_point(), path + ".commit_point", &pool.commit,
                 violations);
   FromProtoEnum(kRelayModes, proto.relay_mode(), path + ".relay_mode", &pool.relay, violations);

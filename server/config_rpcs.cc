@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 
 #include "lib/base/display_text.h"
-#include "lib/config/secrets.h"
 #include "server/config_convert.h"
 #include "server/config_diff.h"
 #include "server/config_edit.h"
@@ -29,10 +28,10 @@ constexpr int kDefaultPage = 100;
 constexpr int kLargestPage = 1000;
 constexpr size_t kMaxNameBytes = 160;
 
-/// Adds all that keeps `config` from being applied.
-void AddViolations(const config::Config& config, std::vector<Violation>* violations) {
-  config::Secrets ignored;
-  for (Violation& found : config::Check(config, &ignored)) violations->push_back(std::move(found));
+/// Adds all that keeps `config` from being applied to `store`.
+void AddViolations(const config::Store& store, const config::Config& config,
+                   std::vector<Violation>* violations) {
+  for (Violation& found : store.Check(config)) violations->push_back(std::move(found));
 }
 
 template <typename Request>
@@ -40,14 +39,15 @@ const google::protobuf::FieldMask* MaskOf(const Request& request) {
   return request.has_update_mask() ? &request.update_mask() : nullptr;
 }
 
-/// Sets `config`, which holds the configuration in force, to what it would be after an update.
-grpc::Status Preview(const pb::Config& proto, const google::protobuf::FieldMask* mask,
-                     config::Config* config) {
+/// Sets `config`, which holds the configuration in force of `store`, to what it would be after an
+/// update.
+grpc::Status Preview(const config::Store& store, const pb::Config& proto,
+                     const google::protobuf::FieldMask* mask, config::Config* config) {
   std::vector<Violation> violations;
   if (grpc::Status status = ReplaceFields(proto, mask, config, &violations); !status.ok()) {
     return status;
   }
-  AddViolations(*config, &violations);
+  AddViolations(store, *config, &violations);
   return violations.empty() ? grpc::Status::OK : InvalidRequest("CONFIG_INVALID", violations);
 }
 
@@ -77,7 +77,7 @@ grpc::Status ConfigRpcs::Validate(const pb::ValidateConfigRequest& request,
                                   pb::ValidateConfigResponse* response) const {
   std::vector<Violation> violations;
   const config::Config config = ParseWhole(request.config(), &violations);
-  AddViolations(config, &violations);
+  AddViolations(store_, config, &violations);
   for (const Violation& violation : violations) {
     pb::Violation* added = response->add_violations();
     added->set_field_path(violation.path);
@@ -90,7 +90,8 @@ grpc::Status ConfigRpcs::Plan(const pb::PlanConfigRequest& request,
                               pb::PlanConfigResponse* response) const {
   const std::shared_ptr<const config::Snapshot> current = store_.Current();
   config::Config planned = current->config();
-  if (grpc::Status status = Preview(request.config(), MaskOf(request), &planned); !status.ok())
+  if (grpc::Status status = Preview(store_, request.config(), MaskOf(request), &planned);
+      !status.ok())
     return status;
   response->set_etag(current->etag());
   response->set_generation(static_cast<int64_t>(current->generation()));
@@ -146,7 +147,8 @@ grpc::Status ConfigRpcs::Update(const Caller& caller, const pb::UpdateConfigRequ
     const std::shared_ptr<const config::Snapshot> current = store_.Current();
     if (etag != current->etag()) return EtagMismatch();
     config::Config wanted = current->config();
-    if (grpc::Status status = Preview(request.config(), MaskOf(request), &wanted); !status.ok())
+    if (grpc::Status status = Preview(store_, request.config(), MaskOf(request), &wanted);
+        !status.ok())
       return status;
     *response = ToProto(wanted);
     return grpc::Status::OK;
@@ -231,7 +233,7 @@ grpc::Status ConfigRpcs::TryChange(const Caller& caller, const std::string& what
     std::vector<Violation> violations;
     if (grpc::Status status = edit(&wanted, &violations); !status.ok()) return status;
     if (!violations.empty()) {
-      AddViolations(wanted, &violations);
+      AddViolations(store_, wanted, &violations);
       return InvalidRequest("CONFIG_INVALID", violations);
     }
     const auto updated = store_.Update(std::move(wanted), current->etag(),

@@ -30,7 +30,7 @@ class DataPlane {
     size_t fibers = 0;                // on event loops
     size_t upstream_connections = 0;  // that are open, or about to be
     size_t pooled_connections = 0;    // of these, idle
-    size_t upstream_fibers = 0;       // that pools of connections run, and probes
+    size_t upstream_fibers = 0;       // of pools of connections, probes and hedged attempts
   };
   virtual Resources resources() const = 0;
 

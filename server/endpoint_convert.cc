@@ -50,6 +50,8 @@ pb::KeyStatus::State ToProto(KeyStateChanged::State state) {
       return pb::KeyStatus::STATE_RESTING;
     case KeyStateChanged::State::kRefused:
       return pb::KeyStatus::STATE_REFUSED;
+    case KeyStateChanged::State::kUnreadable:
+      return pb::KeyStatus::STATE_UNREADABLE;
   }
   return pb::KeyStatus::STATE_UNSPECIFIED;
 }

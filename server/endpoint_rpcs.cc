@@ -1,5 +1,6 @@
 #include "server/endpoint_rpcs.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -88,9 +89,11 @@ grpc::Status EndpointRpcs::Drain(const Caller& caller, const pb::DrainEndpointRe
   }
   plan->remaining = [this, name] { return endpoints_.Read(name).in_flight; };
   plan->concerns = [name](const ExchangeView& view) {
-    absl::string_view used = view.endpoint_in_use();
+    const std::vector<absl::string_view> in_use = view.endpoints_in_use();
     // Of an endpoint whose name is looked up, each address has a name of its own.
-    return absl::ConsumePrefix(&used, name) && (used.empty() || used.front() == '@');
+    return std::any_of(in_use.begin(), in_use.end(), [&name](absl::string_view used) {
+      return absl::ConsumePrefix(&used, name) && (used.empty() || used.front() == '@');
+    });
   };
   plan->cancel = request.cancel();
   plan->detail = WhoAndWhy(caller, request.reason());

@@ -88,6 +88,10 @@ class KindWriter {
     pb::EndpointStateChanged* changed = proto_->mutable_endpoint_state_changed();
     changed->set_state(ToProto(what->state));
     changed->set_detail(DisplayText(what->detail, kMaxTextBytes));
+    if (what->state == EndpointStateChanged::State::kEjected &&
+        what->until != absl::InfiniteFuture()) {
+      *changed->mutable_until() = ToProto(what->until);
+    }
   }
 
   void operator()(const std::shared_ptr<const KeyStateChanged>& what) {

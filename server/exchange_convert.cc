@@ -38,9 +38,9 @@ pb::Timings ToProto(const Stamps& stamps) {
   const auto fill = [&](const std::optional<Instant>& stamp, auto mutable_field) {
     if (stamp) *(proto.*mutable_field)() = ToProto(*stamp - stamps.accepted);
   };
-  fill(stamps.upstream_connected, &pb::Timings::mutable_upstream_connected);
-  fill(stamps.upstream_head, &pb::Timings::mutable_upstream_head);
-  fill(stamps.upstream_first_byte, &pb::Timings::mutable_upstream_first_byte);
+  fill(stamps.upstream.connected, &pb::Timings::mutable_upstream_connected);
+  fill(stamps.upstream.head, &pb::Timings::mutable_upstream_head);
+  fill(stamps.upstream.first_byte, &pb::Timings::mutable_upstream_first_byte);
   fill(stamps.first_byte, &pb::Timings::mutable_first_byte);
   fill(stamps.first_frame, &pb::Timings::mutable_first_frame);
   fill(stamps.first_content, &pb::Timings::mutable_first_content);

@@ -18,6 +18,7 @@
 #include "lib/events/hub_observer.h"
 #include "lib/exchange/observer.h"
 #include "lib/exchange/registry.h"
+#include "lib/http/branches.h"
 #include "lib/http/dns_discovery.h"
 #include "lib/http/parking.h"
 #include "lib/http/server.h"
@@ -117,8 +118,10 @@ struct Gateway::Parts {
                .endpoints = endpoints,
                .keys = keys,
                .retry_budgets = retry_budgets,
+               .hedge_budgets = hedge_budgets,
                .transport = upstreams,
                .parking_lot = parking_lot,
+               .branches = branches,
                .observer = observers,
                .registry = registry}),
         data_handler(store, proxy),
@@ -163,10 +166,12 @@ struct Gateway::Parts {
   upstream::KeyRing keys{clock, key_random,
                          [this](KeyStateChanged change) { Publish(std::move(change)); }};
   upstream::RetryBudgets retry_budgets;
+  upstream::HedgeBudgets hedge_budgets;
   runtime::BlockingPool resolvers;
   runtime::LoopThreads loops;
   http::UpstreamClient upstreams;
   http::FiberParkingLot parking_lot;
+  http::FiberBranches branches;
   relay::Proxy proxy;
   DataHandler data_handler;
   AdminHandler admin_handler;
@@ -193,6 +198,7 @@ struct Gateway::Parts {
     hub.Resize(static_cast<size_t>(config.limits.event_ring_capacity));
     endpoints.ForgetAllBut(config);
     retry_budgets.ForgetAllBut(config);
+    hedge_budgets.ForgetAllBut(config);
     discovery.SetNames(upstream::HostsToResolve(config));
     gate.queues.SignalAll();  // there may be more room than before
   }
@@ -303,7 +309,7 @@ DataPlane::Resources Gateway::resources() const {
   const http::UpstreamClient::Pooled pooled = parts_->upstreams.pooled();
   held.upstream_connections = parts_->upstreams.open();
   held.pooled_connections = pooled.connections;
-  held.upstream_fibers = pooled.fibers + parts_->probe_runner.fibers();
+  held.upstream_fibers = pooled.fibers + parts_->probe_runner.fibers() + parts_->branches.running();
   return held;
 }
 

@@ -1,6 +1,5 @@
 #include "server/leak_check.h"
 
-#include <algorithm>
 #include <dirent.h>
 #include <memory>
 #include <netinet/in.h>
@@ -72,10 +71,10 @@ void LeakCheck::Read(pb::CheckLeaksResponse* response) const {
   const DataPlane::Resources held = data_plane_.resources();
   int64_t leases = 0;
   for (const auto& endpoint : endpoints_.ReadAll()) leases += endpoint.in_flight;
-  const std::vector<ExchangeView> running = registry_.ListRunning();
-  const int64_t at_endpoints =
-      std::count_if(running.begin(), running.end(),
-                    [](const ExchangeView& view) { return !view.endpoint_in_use().empty(); });
+  int64_t at_endpoints = 0;
+  for (const ExchangeView& view : registry_.ListRunning()) {
+    at_endpoints += static_cast<int64_t>(view.endpoints_in_use().size());
+  }
 
   const int64_t connections =
       static_cast<int64_t>(held.client_connections + held.admin_connections);
@@ -83,14 +82,14 @@ void LeakCheck::Read(pb::CheckLeaksResponse* response) const {
   const int64_t listeners = static_cast<int64_t>(held.listeners);
   add("exchanges", static_cast<int64_t>(books.entered) - finished, data_plane_.in_flight(),
       "exchanges that the relay serves");
-  add("endpoint leases", leases, at_endpoints, "running exchanges that are at an endpoint");
+  add("endpoint leases", leases, at_endpoints, "attempts that running exchanges make");
   add("sockets", sockets, CountTcpSockets(control_port_),
       "/proc/self/fd, without the control port");
   add("upstream connections", static_cast<int64_t>(held.upstream_connections),
       sockets - connections - listeners, "sockets that are of no client and no listener");
   add("fibers", static_cast<int64_t>(held.fibers),
       connections + listeners + static_cast<int64_t>(held.upstream_fibers),
-      "connections, listeners, pools of connections and probes");
+      "connections, listeners, pools of connections, probes and hedged attempts");
 }
 
 }  // namespace sluice::server

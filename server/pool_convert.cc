@@ -50,6 +50,20 @@ config::Retry FromProto(const pb::Retry& proto) {
   return retry;
 }
 
+pb::Hedge ToProto(const config::Hedge& hedge) {
+  pb::Hedge proto;
+  *proto.mutable_after() = ToProto(hedge.after);
+  proto.set_ratio(hedge.ratio);
+  return proto;
+}
+
+config::Hedge FromProto(const pb::Hedge& proto) {
+  config::Hedge hedge;
+  if (proto.has_after()) hedge.after = FromProto(proto.after());
+  if (proto.has_ratio()) hedge.ratio = proto.ratio();
+  return hedge;
+}
+
 pb::Health ToProto(const config::Health& health) {
   pb::Health proto;
   proto.set_consecutive_failures(health.consecutive_failures);

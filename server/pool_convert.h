@@ -14,6 +14,8 @@ control::v1::Timeouts ToProto(const config::Timeouts& timeouts);
 config::Timeouts FromProto(const control::v1::Timeouts& proto);
 control::v1::Retry ToProto(const config::Retry& retry);
 config::Retry FromProto(const control::v1::Retry& proto);
+control::v1::Hedge ToProto(const config::Hedge& hedge);
+config::Hedge FromProto(const control::v1::Hedge& proto);
 control::v1::Health ToProto(const config::Health& health);
 config::Health FromProto(const control::v1::Health& proto);
 control::v1::Probe ToProto(const config::Probe& probe);

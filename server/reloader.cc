@@ -3,7 +3,8 @@
 #include <chrono>
 #include <pthread.h>
 #include <utility>
-#include <vector>
+
+#include "absl/strings/str_cat.h"
 
 #include "lib/base/log.h"
 
@@ -47,7 +48,7 @@ void Reloader::Run() {
       asked = asked_;
     }
     queues_.SignalAll();
-    if (asked) complaint_.clear();  // to be told again
+    if (asked) complaints_.clear();  // to be told again
     if (client_keys_ != nullptr) client_keys_->Reload(/*anyway=*/asked);
     if (asked || round % kRoundsPerPoolKeys == 0) ReloadPoolKeys();
     if (!asked) continue;
@@ -58,16 +59,21 @@ void Reloader::Run() {
 }
 
 void Reloader::ReloadPoolKeys() {
-  std::vector<config::Violation> unreadable;
+  config::Store::Unreadable unreadable;
   const bool changed = store_.ReloadSecrets(&unreadable);
-  std::string complaint = config::ToString(unreadable);
-  if (!complaint.empty() && complaint != complaint_) {
-    Log(LogLevel::kWarning,
-        "keys of pools cannot be read; they keep the value they had, and no configuration can be "
-        "applied until they can",
-        {{"reason", complaint}});
+  std::set<std::string> complaints;
+  for (const auto& [pool, key, violation] : unreadable.keys) {
+    std::string complaint = absl::StrCat(pool.id, "/", key.id, ": ", violation.reason);
+    if (complaints_.count(complaint) == 0) {
+      Log(LogLevel::kWarning,
+          unreadable.of->SecretOf(pool, key).empty()
+              ? "a key of a pool cannot be read; it is not used until it can be"
+              : "a key of a pool cannot be read; it keeps the value it had",
+          {{"pool", pool.id}, {"key", key.id}, {"reason", violation.reason}});
+    }
+    complaints.insert(std::move(complaint));
   }
-  complaint_ = std::move(complaint);
+  complaints_ = std::move(complaints);
   if (changed) {
     Log(LogLevel::kInfo, "keys of pools changed", {{"generation", store_.Current()->generation()}});
   }

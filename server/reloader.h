@@ -1,6 +1,7 @@
 #ifndef SLUICE_SERVER_RELOADER_H_
 #define SLUICE_SERVER_RELOADER_H_
 
+#include <set>
 #include <string>
 #include <thread>
 
@@ -31,7 +32,7 @@ class Reloader {
   config::Store& store_;
   admission::ClientKeysFile* const client_keys_;
   admission::WaitQueues& queues_;
-  std::string complaint_;  // the last one logged
+  std::set<std::string> complaints_;  // of the last look
   Mutex mutex_;
   CondVar changed_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

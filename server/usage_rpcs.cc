@@ -38,6 +38,8 @@ void ToProto(const ledger::UsageTotals::Row& row, pb::UsageTotal* total) {
   total->set_exchanges(row.sums.exchanges);
   total->set_completed(row.sums.completed);
   total->set_reported(row.sums.reported);
+  total->set_partial(row.sums.partial);
+  total->set_unknown(row.sums.unknown);
   total->set_prompt_tokens(row.sums.prompt_tokens);
   total->set_completion_tokens(row.sums.completion_tokens);
   total->set_total_tokens(row.sums.total_tokens);

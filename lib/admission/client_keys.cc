@@ -67,7 +67,7 @@ absl::StatusOr<ClientKeys> ClientKeys::Parse(absl::string_view text) {
   std::vector<std::string> problems =
       ReadAccessLines(text, [&keys](const auto& fields) { return keys.Add(fields); });
   if (problems.empty() && keys.entries_.empty()) problems.push_back("holds no key");
-  if (!problems.empty()) return absl::InvalidArgumentError(absl::StrJoin(problems, "\n"));
+  if (!problems.empty()) return absl::InvalidArgumentError(absl::StrJoin(problems, "; "));
   return keys;
 }
 
@@ -148,7 +148,7 @@ absl::Status ClientKeysFile::Load() {
   absl::StatusOr<ClientKeys> keys = ClientKeys::Parse(text);
   if (!keys.ok()) {
     return absl::Status(keys.status().code(),
-                        absl::StrCat(file_.path(), ":\n", keys.status().message()));
+                        absl::StrCat(file_.path(), ": ", keys.status().message()));
   }
   auto loaded = std::make_shared<const ClientKeys>(*std::move(keys));
   MutexLock lock(&mutex_);

@@ -10,27 +10,34 @@ Slot& Slot::operator=(Slot&& other) noexcept {
   return *this;
 }
 
+void Slot::GiveBackUnused() {
+  if (slots_ != nullptr) std::exchange(slots_, nullptr)->Return(name_, /*unused=*/true);
+}
+
 void Slot::Return() {
-  if (slots_ != nullptr) std::exchange(slots_, nullptr)->Return(name_);
+  if (slots_ != nullptr) std::exchange(slots_, nullptr)->Return(name_, /*unused=*/false);
 }
 
 std::optional<Slot> Slots::TryTake(absl::string_view name, int limit) {
   MutexLock lock(&mutex_);
   const auto found = counts_.find(name);
-  const int in_flight = found == counts_.end() ? 0 : found->second;
-  if (limit > 0 && in_flight >= limit) return std::nullopt;
   if (found == counts_.end()) {
-    counts_.emplace(name, 1);
-  } else {
-    ++found->second;
+    counts_.emplace(name, Count{.in_flight = 1});
+    return Slot(this, name);
   }
+  Count& count = found->second;
+  if (limit > 0 && count.in_flight >= limit) {
+    count.refused = true;
+    return std::nullopt;
+  }
+  ++count.in_flight;
   return Slot(this, name);
 }
 
 int Slots::Read(absl::string_view name) const {
   MutexLock lock(&mutex_);
   const auto found = counts_.find(name);
-  return found == counts_.end() ? 0 : found->second;
+  return found == counts_.end() ? 0 : found->second.in_flight;
 }
 
 size_t Slots::size() const {
@@ -38,13 +45,15 @@ size_t Slots::size() const {
   return counts_.size();
 }
 
-void Slots::Return(const std::string& name) {
+void Slots::Return(const std::string& name, bool unused) {
+  bool tell = false;
   {
     MutexLock lock(&mutex_);
     const auto found = counts_.find(name);
-    if (--found->second == 0) counts_.erase(found);
+    tell = std::exchange(found->second.refused, false) || !unused;
+    if (--found->second.in_flight == 0) counts_.erase(found);
   }
-  if (on_free_) on_free_(name);
+  if (tell && on_free_) on_free_(name);
 }
 
 }  // namespace sluice::admission

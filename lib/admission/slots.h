@@ -24,6 +24,10 @@ class Slot {
   Slot& operator=(Slot&& other) noexcept;
   ~Slot() { Return(); }
 
+  /// Returns it, as it served for nothing. Listeners hear of it only if somebody was refused
+  /// meanwhile: else it is as though it had never been taken.
+  void GiveBackUnused();
+
  private:
   friend class Slots;
   Slot(Slots* slots, absl::string_view name) : slots_(slots), name_(name) {}
@@ -58,11 +62,15 @@ class Slots {
 
  private:
   friend class Slot;
-  void Return(const std::string& name);
+  struct Count {
+    int in_flight = 0;
+    bool refused = false;  // to somebody, since one was last returned
+  };
+  void Return(const std::string& name, bool unused);
 
   const Listener on_free_;
   mutable Mutex mutex_;
-  absl::flat_hash_map<std::string, int> counts_ ABSL_GUARDED_BY(mutex_);  // none is 0
+  absl::flat_hash_map<std::string, Count> counts_ ABSL_GUARDED_BY(mutex_);  // none is 0
 };
 
 }  // namespace sluice::admission

@@ -37,6 +37,7 @@ class PoolCheck {
     CheckEndpoints();
     CheckTimeouts();
     CheckRetry();
+    CheckHedge();
     CheckKeys();
     CheckBalancing();
     CheckHealth();
@@ -102,6 +103,15 @@ class PoolCheck {
     checks_.CheckRange(pool_.retry.max_attempts, 1, kMostAttempts, Path(".retry.max_attempts"));
     checks_.CheckRange(pool_.retry.budget_tokens, 1, kMostTokens, Path(".retry.budget_tokens"));
     checks_.CheckRange(pool_.retry.budget_ratio, 0.0, 1.0, Path(".retry.budget_ratio"));
+  }
+
+  void CheckHedge() {
+    const Hedge& hedge = pool_.hedge;
+    checks_.CheckDuration(hedge.after, Duration::zero(), kLongestTimeout, Path(".hedge.after"));
+    checks_.CheckRange(hedge.ratio, 0.0, 1.0, Path(".hedge.ratio"));
+    if (hedge.after > Duration::zero() && pool_.retry.max_attempts < 2) {
+      checks_.Add(Path(".hedge.after"), "needs `retry.max_attempts` of 2 or more");
+    }
   }
 
   void CheckKeys() {

@@ -68,6 +68,14 @@ struct Retry {
   friend bool operator==(const Retry&, const Retry&) = default;
 };
 
+/// A second attempt beside one that is slow to begin its answer; the first good answer is taken,
+/// and the other attempt ended.
+struct Hedge {
+  Duration after{0};   // since the start of the first; 0: there is never a second
+  double ratio = 0.1;  // at most so many for each exchange, and a few at once
+  friend bool operator==(const Hedge&, const Hedge&) = default;
+};
+
 /// How the next endpoint is chosen.
 enum class Balance {
   kRoundRobin,
@@ -131,6 +139,7 @@ struct Pool {
   std::vector<Endpoint> endpoints{};
   Timeouts timeouts{};
   Retry retry{};
+  Hedge hedge{};
   CommitPoint commit = CommitPoint::kFirstFrame;
   RelayMode relay = RelayMode::kIdentical;
   Credentials credentials = Credentials::kReplace;

@@ -73,8 +73,8 @@ bool Secrets::Equals(const Secrets& other) const {
                     });
 }
 
-std::vector<Violation> ReadSecrets(const Config& config, Secrets* secrets) {
-  std::vector<Violation> violations;
+std::vector<UnreadableKey> ReadSecrets(const Config& config, Secrets* secrets) {
+  std::vector<UnreadableKey> unreadable;
   for (size_t i = 0; i < config.pools.size(); ++i) {
     const Pool& pool = config.pools[i];
     for (size_t j = 0; j < pool.keys.size(); ++j) {
@@ -83,18 +83,15 @@ std::vector<Violation> ReadSecrets(const Config& config, Secrets* secrets) {
       if (secret.ok()) {
         secrets->Add(pool.id, key.id, *std::move(secret));
       } else {
-        violations.push_back(
-            {absl::StrCat("pools[", i, "].keys[", j, "].", key.env.empty() ? "file" : "env"),
-             std::string(secret.status().message())});
+        unreadable.push_back(
+            {pool,
+             key,
+             {absl::StrCat("pools[", i, "].keys[", j, "].", key.env.empty() ? "file" : "env"),
+              std::string(secret.status().message())}});
       }
     }
   }
-  return violations;
-}
-
-std::vector<Violation> Check(const Config& config, Secrets* secrets) {
-  std::vector<Violation> violations = Validate(config);
-  return violations.empty() ? ReadSecrets(config, secrets) : violations;
+  return unreadable;
 }
 
 }  // namespace sluice::config

@@ -28,14 +28,17 @@ class Secrets {
   std::map<std::pair<std::string, std::string>, Secret> secrets_;
 };
 
+/// A key whose value cannot be used, of the configuration that was read; it must outlive this.
+struct UnreadableKey {
+  const Pool& pool;
+  const Key& key;
+  Violation violation;
+};
+
 /// Reads the value of each key of `config`, which has passed Validate. Returns those that cannot be
 /// used: not there, not readable, empty, over 8 KiB, or not fit for a header field. May block on
 /// the disk; thread-safe as far as nobody changes the environment.
-std::vector<Violation> ReadSecrets(const Config& config, Secrets* secrets);
-
-/// All that keeps `config` from being applied: what Validate finds; if that is nothing, what
-/// ReadSecrets does.
-std::vector<Violation> Check(const Config& config, Secrets* secrets);
+std::vector<UnreadableKey> ReadSecrets(const Config& config, Secrets* secrets);
 
 }  // namespace sluice::config
 

@@ -8,8 +8,8 @@
 #include "absl/strings/str_format.h"
 
 #include "lib/base/ids.h"
+#include "lib/base/log.h"
 #include "lib/base/status.h"
-#include "lib/config/secrets.h"
 
 namespace sluice::config {
 namespace {
@@ -39,8 +39,11 @@ absl::Status Store::Open(std::unique_ptr<Backend> backend) {
     return absl::DataLossError(absl::StrCat(place, ":\n", ToString(violations)));
   }
   Secrets secrets;
-  if (const auto violations = ReadSecrets(kept.back().config, &secrets); !violations.empty()) {
-    return absl::FailedPreconditionError(absl::StrCat(place, ":\n", ToString(violations)));
+  for (const UnreadableKey& unreadable : ReadSecrets(kept.back().config, &secrets)) {
+    Log(LogLevel::kWarning, "a key of a pool cannot be read; it is not used until it can be",
+        {{"pool", unreadable.pool.id},
+         {"key", unreadable.key.id},
+         {"reason", unreadable.violation.reason}});
   }
   MutexLock lock(&mutex_);
   for (Version& version : kept) {
@@ -54,6 +57,28 @@ absl::Status Store::Open(std::unique_ptr<Backend> backend) {
 std::shared_ptr<const Snapshot> Store::Current() const {
   MutexLock lock(&mutex_);
   return current_;
+}
+
+std::vector<Violation> Store::Check(const Config& config) const {
+  Secrets ignored;
+  return Check(config, &ignored);
+}
+
+std::vector<Violation> Store::Check(const Config& config, Secrets* secrets) const {
+  std::vector<Violation> violations = Validate(config);
+  if (!violations.empty()) return violations;
+  const std::shared_ptr<const Snapshot> current = Current();
+  for (UnreadableKey& unreadable : ReadSecrets(config, secrets)) {
+    const Pool* pool = current->FindPool(unreadable.pool.id);
+    const bool as_before = pool != nullptr && std::find(pool->keys.begin(), pool->keys.end(),
+                                                        unreadable.key) != pool->keys.end();
+    if (!as_before) {
+      violations.push_back(std::move(unreadable.violation));
+    } else if (const Secret& held = current->SecretOf(*pool, unreadable.key); !held.empty()) {
+      secrets->Add(pool->id, unreadable.key.id, held);
+    }
+  }
+  return violations;
 }
 
 std::vector<std::shared_ptr<const Version>> Store::Versions() const {
@@ -105,16 +130,15 @@ absl::StatusOr<std::shared_ptr<const Snapshot>> Store::Update(Config config,
   return snapshot;
 }
 
-bool Store::ReloadSecrets(std::vector<Violation>* unreadable) {
+bool Store::ReloadSecrets(Unreadable* unreadable) {
   MutexLock update_lock(&update_mutex_);
   const std::shared_ptr<const Snapshot> current = Current();
   Secrets secrets;
-  *unreadable = ReadSecrets(current->config(), &secrets);
-  for (const Pool& pool : current->config().pools) {
-    for (const Key& key : pool.keys) {
-      if (!secrets.Find(pool.id, key.id).empty()) continue;
-      secrets.Add(pool.id, key.id, current->SecretOf(pool, key));
-    }
+  *unreadable = {current, {}};
+  for (UnreadableKey& key : ReadSecrets(current->config(), &secrets)) {
+    const Secret& held = current->SecretOf(key.pool, key.key);
+    if (!held.empty()) secrets.Add(key.pool.id, key.key.id, held);
+    unreadable->keys.push_back(std::move(key));
   }
   if (secrets.Equals(current->secrets())) return false;
   std::shared_ptr<const Version> version;

@@ -15,6 +15,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/mutex.h"
 #include "lib/config/backend.h"
+#include "lib/config/secrets.h"
 #include "lib/config/snapshot.h"
 #include "lib/config/validate.h"
 #include "lib/config/version.h"
@@ -33,8 +34,8 @@ class Store {
 
   /// Goes on from the versions that `backend` keeps, the latest of which becomes current, and keeps
   /// each further one there before it becomes current. Once, before any other call. Errors as
-  /// Backend::Load; DATA_LOSS too: the latest version is not valid; FAILED_PRECONDITION: its keys
-  /// cannot be read. The message says where it is, and lists all violations.
+  /// Backend::Load; DATA_LOSS too: the latest version is not valid; the message says where it is,
+  /// and lists all violations. A key that cannot be read has no value; the log tells of it.
   absl::Status Open(std::unique_ptr<Backend> backend);
 
   /// Never null; the empty configuration (generation 0) until one is accepted.
@@ -45,7 +46,13 @@ class Store {
   /// Null when it is not kept.
   std::shared_ptr<const Version> FindVersion(uint64_t generation) const;
 
-  /// Validates `config`, reads its keys, stores it and makes it current if `expected_etag` is the
+  /// All that keeps `config` from being applied: what Validate finds; if that is nothing, the keys
+  /// that cannot be read. A key that the current configuration has in the same pool, with the same
+  /// source, keeps its value or its lack of one: it is no matter of the change. May block on the
+  /// disk.
+  std::vector<Violation> Check(const Config& config) const;
+
+  /// Checks `config`, reads its keys, stores it and makes it current if `expected_etag` is the
   /// etag of the current one. Else nothing has changed. ABORTED: another change came first, the
   /// message has the current etag. INVALID_ARGUMENT: `violations`, if given, and the message have
   /// what is wrong. UNAVAILABLE: it could not be stored.
@@ -55,15 +62,20 @@ class Store {
 
   /// Reads the keys of the current configuration anew: if the value of one has changed, a snapshot
   /// with the new values takes the place of the current one, of the same version. Returns whether
-  /// it did. A key that cannot be read keeps its value, and is in `unreadable`. May block on the
-  /// disk.
-  bool ReloadSecrets(std::vector<Violation>* unreadable);
+  /// it did. A key that cannot be read keeps its value, if it had any, and is in `unreadable`, with
+  /// the configuration in `of`. May block on the disk.
+  struct Unreadable {
+    std::shared_ptr<const Snapshot> of;
+    std::vector<UnreadableKey> keys;
+  };
+  bool ReloadSecrets(Unreadable* unreadable);
 
   /// `listener` hears each snapshot that becomes current from now on, in order, on the updating
   /// thread. It must not call back into the store.
   void AddListener(std::function<void(const std::shared_ptr<const Snapshot>&)> listener);
 
  private:
+  std::vector<Violation> Check(const Config& config, Secrets* secrets) const;
   absl::Status CheckEtag(absl::string_view expected) const;
   void MakeCurrent(std::shared_ptr<const Version> version,
                    std::shared_ptr<const Snapshot> snapshot);

@@ -75,6 +75,8 @@ constexpr std::array kTable = {
               ""},
     CauseInfo{kInternal, "internal", 500, "server_error", "api_error", kError, RetryClass::kNo,
               "an internal error occurred"},
+    CauseInfo{kHedgeLost, "hedge_lost", 0, "", "", kInfo, RetryClass::kNo,
+              ""},
 };
 // clang-format on
 
@@ -82,7 +84,7 @@ constexpr bool RowsAreInEnumOrder() {
   for (size_t i = 0; i < kTable.size(); ++i) {
     if (static_cast<size_t>(kTable[i].cause) != i) return false;
   }
-  return kTable.size() == static_cast<size_t>(kInternal) + 1;
+  return kTable.size() == static_cast<size_t>(kHedgeLost) + 1;
 }
 static_assert(RowsAreInEnumOrder());
 

@@ -44,6 +44,7 @@ enum class Cause {
   kDrained,
   kClientTooSlow,
   kInternal,
+  kHedgeLost,  // of an attempt only
 };
 
 /// Whether another attempt may follow an attempt that failed with this cause (DESIGN ruling 5).

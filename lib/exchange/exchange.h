@@ -33,15 +33,20 @@ struct Usage {
 /// it.
 enum class Provenance { kAbsent, kPartial, kReported };
 
+/// When an attempt passed each point; absent when it was never reached.
+struct UpstreamStamps {
+  std::optional<Instant> connected;
+  std::optional<Instant> head;
+  std::optional<Instant> first_byte;
+};
+
 /// When the exchange passed each point; absent when it was never reached.
 struct Stamps {
   Instant accepted;
-  std::optional<Instant> upstream_connected;
-  std::optional<Instant> upstream_head;
-  std::optional<Instant> upstream_first_byte;  // of the attempt that was committed
-  std::optional<Instant> first_byte;           // just before the first write to the client
-  std::optional<Instant> first_frame;          // TTFT: first valid frame handed to the client
-  std::optional<Instant> first_content;        // first frame with text, reasoning or a tool call
+  UpstreamStamps upstream;               // of the last attempt
+  std::optional<Instant> first_byte;     // just before the first write to the client
+  std::optional<Instant> first_frame;    // TTFT: first valid frame handed to the client
+  std::optional<Instant> first_content;  // first frame with text, reasoning or a tool call
   std::optional<Instant> done;
 };
 
@@ -101,7 +106,7 @@ struct Exchange : std::enable_shared_from_this<Exchange> {
   Published<Phase> phase = Phase::kAttempt;
   Published<Instant> last_piece_at;  // when the last piece had been passed; Instant() before any
   Stamps stamps;
-  std::vector<Attempt> attempts;
+  std::vector<Attempt> attempts;            // of two side by side, what decided comes last
   int http_status = 0;                      // as the client got it; 0: none was sent
   Published<uint64_t> bytes_from_upstream;  // of the body, over all attempts
   Published<uint64_t> bytes_to_client;      // of the body

@@ -32,11 +32,11 @@ class RunningExchange {
     return {record_, false, subject_, attempts_, first_frame_, usage_};
   }
 
-  void SetAttempt(const std::shared_ptr<const Subject>& subject, const Attempt& attempt) {
+  void SetAttempts(const std::shared_ptr<const Subject>& subject,
+                   const std::vector<Attempt>& attempts) {
     MutexLock lock(&mutex_);
     subject_ = subject;
-    attempts_.resize(attempt.index + 1);
-    attempts_.back() = attempt;
+    attempts_ = attempts;
   }
 
   void SetUsage(const Usage& usage) {
@@ -94,9 +94,12 @@ class RunningExchange {
   std::vector<std::shared_ptr<Tap>> taps_ ABSL_GUARDED_BY(mutex_);
 };
 
-absl::string_view ExchangeView::endpoint_in_use() const {
-  const bool working = !finished && !attempts.empty() && !attempts.back().ended.has_value();
-  return working ? absl::string_view(attempts.back().endpoint) : "";
+std::vector<absl::string_view> ExchangeView::endpoints_in_use() const {
+  std::vector<absl::string_view> endpoints;
+  for (const Attempt& attempt : attempts) {
+    if (!finished && !attempt.ended.has_value()) endpoints.push_back(attempt.endpoint);
+  }
+  return endpoints;
 }
 
 void ExchangeRegistry::Enter(std::shared_ptr<Exchange> record, Cancellation& cancellation) {
@@ -107,13 +110,13 @@ void ExchangeRegistry::Enter(std::shared_ptr<Exchange> record, Cancellation& can
   running_.emplace(running->info().id.value, running);
 }
 
-void ExchangeRegistry::OnAttempt(const Exchange& x, const Attempt& a) {
-  x.running->SetAttempt(x.subject, a);
+void ExchangeRegistry::AttemptsChanged(const Exchange& x) {
+  x.running->SetAttempts(x.subject, x.attempts);
 }
 
-void ExchangeRegistry::OnAttemptFailed(const Exchange& x, const Attempt& a) {
-  x.running->SetAttempt(x.subject, a);
-}
+void ExchangeRegistry::OnAttempt(const Exchange& x, const Attempt&) { AttemptsChanged(x); }
+
+void ExchangeRegistry::OnAttemptFailed(const Exchange& x, const Attempt&) { AttemptsChanged(x); }
 
 void ExchangeRegistry::OnFrame(const Exchange& x, const FrameInfo& f) { x.running->PutFrame(f); }
 

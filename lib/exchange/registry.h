@@ -36,8 +36,8 @@ struct ExchangeView {
   std::optional<Usage> usage;
 
   const ExchangeInfo& info() const { return *subject->exchange; }
-  /// The endpoint that works for it now, or "".
-  absl::string_view endpoint_in_use() const;
+  /// The endpoints that work for it now: none, one, or two side by side.
+  std::vector<absl::string_view> endpoints_in_use() const;
 };
 
 /// Every exchange of the gateway that runs, and the latest that finished: what other threads may
@@ -51,6 +51,10 @@ class ExchangeRegistry final : public Observer {
   /// leaves by OnFinished, after which the record does not change any more. `cancellation` must
   /// outlive that.
   void Enter(std::shared_ptr<Exchange> record, Cancellation& cancellation);
+
+  /// The attempts of a running exchange, or which of them its events speak of, are not what they
+  /// were when it heard of one last: called on its fiber.
+  void AttemptsChanged(const Exchange& x);
 
   /// Those that began latest first.
   std::vector<ExchangeView> ListRunning() const;

@@ -1,6 +1,7 @@
 #ifndef SLUICE_LIB_EXCHANGE_SEAMS_H_
 #define SLUICE_LIB_EXCHANGE_SEAMS_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -29,7 +30,7 @@ struct WaitResult {
   Kind kind = kOk;
   Cause failure =
       Cause::kInternal;     // of kFailed: kUpstreamReset, kTruncated, kUpstreamProtocol, ...
-  std::string detail = {};  // of kFailed, for people
+  std::string detail = {};  // of kFailed and kDeadline, for people
 };
 
 /// The request as it goes upstream, built once per exchange and sent to each endpoint in turn: the
@@ -92,6 +93,22 @@ class ParkingLot {
  public:
   virtual ~ParkingLot() = default;
   virtual std::shared_ptr<Parking> NewParking() = 0;
+};
+
+/// Work of an exchange that has waits of its own, beside the exchange's.
+class Branch {
+ public:
+  /// Ends its waits, those to come too, as kCancelled; returns when the work has ended.
+  virtual ~Branch() = default;
+};
+
+/// Begins them, for the running exchange. Thread-safe.
+class Branches {
+ public:
+  virtual ~Branches() = default;
+  /// `work` runs while the exchange waits, and must not throw. What it uses must outlive the
+  /// branch. Null when there is no memory for it: `work` will not be called.
+  virtual std::unique_ptr<Branch> Begin(std::function<void()> work) = 0;
 };
 
 /// Where an answer goes. Nothing is written before WriteHead.

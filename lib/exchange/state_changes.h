@@ -28,8 +28,9 @@ struct EndpointStateChanged {
 struct KeyStateChanged {
   enum class State {
     kActive,
-    kResting,  // not used before `until`
-    kRefused,  // not used before the next change of the configuration
+    kResting,     // not used before `until`
+    kRefused,     // not used before the next change of the configuration
+    kUnreadable,  // has no value: not used until it can be read
   };
   std::string pool;    // by its id
   std::string key_id;  // names the key, is not the key

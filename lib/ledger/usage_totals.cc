@@ -31,17 +31,22 @@ UsageNames Project(const UsageNames& names, const UsageGrouping& group_by) {
 
 void UsageSums::Add(const UsageSums& more) {
   for (const auto sum :
-       {&UsageSums::exchanges, &UsageSums::completed, &UsageSums::reported,
-        &UsageSums::prompt_tokens, &UsageSums::completion_tokens, &UsageSums::total_tokens,
-        &UsageSums::cached_tokens, &UsageSums::reasoning_tokens}) {
+       {&UsageSums::exchanges, &UsageSums::completed, &UsageSums::reported, &UsageSums::partial,
+        &UsageSums::unknown, &UsageSums::prompt_tokens, &UsageSums::completion_tokens,
+        &UsageSums::total_tokens, &UsageSums::cached_tokens, &UsageSums::reasoning_tokens}) {
     this->*sum = CappedSum(this->*sum, more.*sum);
   }
 }
 
 UsageSums SumsOf(const Exchange& x) {
   UsageSums sums = {.exchanges = 1, .completed = x.cause == Cause::kCompleted ? 1 : 0};
-  if (!x.usage.has_value()) return sums;
+  if (!x.usage.has_value()) {
+    const bool asked = !x.attempts.empty() && !x.info().model.empty();
+    sums.unknown = asked && x.http_status < 400 ? 1 : 0;  // 0: the client left before the head
+    return sums;
+  }
   sums.reported = 1;
+  sums.partial = x.provenance == Provenance::kPartial ? 1 : 0;
   sums.prompt_tokens = x.usage->prompt_tokens;
   sums.completion_tokens = x.usage->completion_tokens;
   sums.total_tokens = x.usage->total_tokens;

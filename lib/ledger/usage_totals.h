@@ -21,6 +21,8 @@ struct UsageSums {
   int64_t exchanges = 0;
   int64_t completed = 0;  // those whose cause is kCompleted
   int64_t reported = 0;   // those whose usage was reported, in whole or in part
+  int64_t partial = 0;    // of these, those in part: the answer broke off after it
+  int64_t unknown = 0;    // an upstream worked, or may have, and reported no usage
   int64_t prompt_tokens = 0;
   int64_t completion_tokens = 0;
   int64_t total_tokens = 0;

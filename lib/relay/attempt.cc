@@ -106,16 +106,16 @@ class AttemptRun {
     OpenResult opened = x_.transport.Open(address, x_.outbound, limit.at);
     if (opened.stream == nullptr) return FailureOf(std::move(opened.wait), limit);
     answer_.stream = std::move(opened.stream);
-    x_.record.stamps.upstream_connected = answer_.stream->connected_at();
+    x_.stamps.connected = answer_.stream->connected_at();
     return std::nullopt;
   }
 
   Failure AwaitHead() {
     WaitResult wait = answer_.stream->ReadHead(limit_.at, &answer_.head);
     if (wait.kind != WaitResult::kOk) return FailureOf(std::move(wait), limit_);
-    x_.record.stamps.upstream_head = x_.clock.Now();
+    x_.stamps.head = x_.clock.Now();
     x_.record.phase = Phase::kHold;
-    x_.record.attempts.back().http_status = answer_.head.status;
+    x_.record.attempts[x_.index].http_status = answer_.head.status;
     if (x_.key != nullptr) x_.key->See(answer_.head);
     answer_.has_body = HasBody(x_.outbound, answer_.head.status);
     answer_.kind = answer_.has_body ? KindOfBody(answer_.head) : BodyKind::kOpaque;
@@ -217,7 +217,7 @@ class AttemptRun {
   WaitResult ReadBody(Instant deadline, absl::string_view* piece, bool* last) {
     WaitResult wait = answer_.stream->ReadBody(deadline, piece, last);
     if (wait.kind == WaitResult::kOk) {
-      std::optional<Instant>& stamp = x_.record.stamps.upstream_first_byte;
+      std::optional<Instant>& stamp = x_.stamps.first_byte;
       if (!stamp.has_value()) stamp = x_.clock.Now();
       x_.record.bytes_from_upstream += piece->size();
     }

@@ -1,6 +1,7 @@
 #ifndef SLUICE_LIB_RELAY_ATTEMPT_H_
 #define SLUICE_LIB_RELAY_ATTEMPT_H_
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -83,7 +84,9 @@ struct AttemptContext {
   const upstream::KeyUse* key;  // null: the pool has none
   /// Whether a failure that rules out so much could be followed by another attempt.
   absl::FunctionRef<bool(upstream::Spent)> others_remain;
-  Exchange& record;  // gets the stamps and the bytes read
+  Exchange& record;        // gets the bytes read
+  size_t index;            // of this attempt in the record's
+  UpstreamStamps& stamps;  // of this attempt
 };
 
 /// One try at the endpoint at `address`, which outlives the answer held: connects, sends, waits for

@@ -109,6 +109,7 @@ std::optional<Refusal> Admit(const ProxyDeps& deps, int in_flight, Intake& intak
   if (in_flight > intake.snapshot->config().limits.max_in_flight) {
     return Refusal{Cause::kNoCapacity, "too many requests are in flight, try again later"};
   }
+  if (AsksForModels(intake)) return std::nullopt;
   const int limit = intake.policy->max_in_flight;
   std::optional<admission::Slot> slot = deps.gate.principals.TryTake(intake.info.principal, limit);
   if (!slot.has_value()) {

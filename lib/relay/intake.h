@@ -23,6 +23,7 @@ struct Refusal {
   Cause cause;
   std::string message;      // for the client
   HeaderList headers = {};  // of the answer, beside those every error has
+  bool for_good = false;    // to come again is no use: the answer does not say when to
 };
 
 /// A request on its way to its pool.
@@ -40,7 +41,9 @@ struct Intake {
 Intake Accept(const ProxyDeps& deps, Request request);
 /// The client's key says who it is. Without a keys file anybody is "anonymous".
 std::optional<Refusal> Authenticate(const ProxyDeps& deps, Intake& intake);
-/// Limits that do not depend on the model. `in_flight`: this exchange included.
+/// Limits that do not depend on the model. `in_flight`: this exchange included. The list of models
+/// is no request of the principal's that its limit counts: the gateway has it at hand, and programs
+/// ask for it to see whether they may call at all.
 std::optional<Refusal> Admit(const ProxyDeps& deps, int in_flight, Intake& intake);
 /// Whether the gateway answers it itself, with the models of its routes.
 bool AsksForModels(const Intake& intake);

@@ -1,8 +1,11 @@
 #include "lib/relay/live_exchange.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "lib/relay/finished_line.h"
 
@@ -37,21 +40,26 @@ void LiveExchange::Start(ExchangeInfo info, std::optional<Allowance> allowance) 
   observer_.OnStarted(*record_);
 }
 
-void LiveExchange::BeginAttempt(std::string endpoint, absl::string_view key_id) {
-  Stamps& stamps = record_->stamps;
-  stamps.upstream_connected = stamps.upstream_head = stamps.upstream_first_byte = std::nullopt;
+size_t LiveExchange::BeginAttempt(std::string endpoint, absl::string_view key_id) {
+  record_->stamps.upstream = {};
   record_->phase = Phase::kAttempt;
   Attempt attempt;
   attempt.index = static_cast<int>(record_->attempts.size());
   attempt.endpoint = std::move(endpoint);
   attempt.key_id = std::string(key_id);
   attempt.started = clock_.Now();
+  SpeakOf(attempt);
+  record_->attempts.push_back(std::move(attempt));
+  observer_.OnAttempt(*record_, record_->attempts.back());
+  return record_->attempts.size() - 1;
+}
+
+void LiveExchange::SpeakOf(const Attempt& attempt) {
+  if (record_->subject->attempt == attempt.index + 1) return;
   record_->subject = std::make_shared<const Subject>(Subject{.exchange = record_->subject->exchange,
                                                              .endpoint = attempt.endpoint,
                                                              .key_id = attempt.key_id,
                                                              .attempt = attempt.index + 1});
-  record_->attempts.push_back(std::move(attempt));
-  observer_.OnAttempt(*record_, record_->attempts.back());
 }
 
 void LiveExchange::UpstreamClosed() {
@@ -61,14 +69,24 @@ void LiveExchange::UpstreamClosed() {
   }
 }
 
-void LiveExchange::FailAttempt(const AttemptFailure& failure) {
+void LiveExchange::FailAttempt(size_t index, const AttemptFailure& failure) {
   UpstreamClosed();
-  Attempt& attempt = record_->attempts.back();
+  Attempt& attempt = record_->attempts[index];
+  SpeakOf(attempt);
   attempt.ended = clock_.Now();
   attempt.failure = failure.cause;
   attempt.http_status = failure.status;
   attempt.detail = failure.detail.substr(0, kMaxDetailBytes);
   observer_.OnAttemptFailed(*record_, attempt);
+}
+
+void LiveExchange::AttemptDecides(size_t index, const UpstreamStamps& stamps) {
+  std::vector<Attempt>& attempts = record_->attempts;
+  const auto decides = attempts.begin() + static_cast<std::ptrdiff_t>(index);
+  std::rotate(decides, decides + 1, attempts.end());
+  SpeakOf(attempts.back());
+  record_->stamps.upstream = stamps;
+  registry_.AttemptsChanged(*record_);
 }
 
 void LiveExchange::Commit(int http_status) {

@@ -2,6 +2,7 @@
 #define SLUICE_LIB_RELAY_LIVE_EXCHANGE_H_
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,12 +33,16 @@ class LiveExchange {
 
   /// Once, before all that follows. `allowance` is held until the exchange finishes.
   void Start(ExchangeInfo info, std::optional<Allowance> allowance);
-  void BeginAttempt(std::string endpoint, absl::string_view key_id);
+  /// Returns its index in the record's attempts, which holds until AttemptDecides.
+  size_t BeginAttempt(std::string endpoint, absl::string_view key_id);
   /// The upstream's connection has just been closed: of a cancelled exchange, that is its latency.
   /// The first call counts.
   void UpstreamClosed();
-  /// The last attempt begun came to nothing, and its connection is closed.
-  void FailAttempt(const AttemptFailure& failure);
+  /// The attempt at `index` came to nothing, and its connection is closed.
+  void FailAttempt(size_t index, const AttemptFailure& failure);
+  /// Of attempts made side by side, the one at `index` is what the exchange goes on with: it
+  /// becomes the last of the record's, and `stamps` the record's stamps of the upstream.
+  void AttemptDecides(size_t index, const UpstreamStamps& stamps);
   /// The one place where an exchange commits: nothing is retried from here on. The caller writes
   /// the head next.
   void Commit(int http_status);
@@ -65,6 +70,9 @@ class LiveExchange {
   const Clock& clock() const { return clock_; }
 
  private:
+  /// What follows in the events is of `attempt`.
+  void SpeakOf(const Attempt& attempt);
+
   const Clock& clock_;
   Observer& observer_;
   ExchangeRegistry& registry_;

@@ -1,6 +1,7 @@
 #include "lib/relay/pool_attempts.h"
 
-#include <algorithm>
+#include <array>
+#include <chrono>
 #include <utility>
 #include <variant>
 
@@ -11,6 +12,9 @@
 
 namespace sluice::relay {
 namespace {
+
+// Places and endpoints come back as soon as any exchange ends: there is nothing better to promise.
+constexpr Duration kSoon = std::chrono::seconds(1);
 
 absl::string_view WordsFor(upstream::Shortage shortage) {
   switch (shortage) {
@@ -95,38 +99,16 @@ void PoolAttempts::Prepare() {
 std::optional<Served> PoolAttempts::Run(Fruitless& fruitless) {
   if (!Enter(fruitless)) return std::nullopt;
   Prepare();
+  const bool hedges = pool_->hedge.after > Duration::zero();
+  if (hedges) deps_.hedge_budgets.OnExchange(*pool_);
   while (true) {
-    upstream::Pair pair = *std::exchange(pair_, std::nullopt);
-    const Instant started = deps_.clock.Now();
-    exchange_.BeginAttempt(pair.lease.name(), pair.key_id());
-    --remaining_;
-    AttemptOutcome outcome = Attempt(pair);
+    Begun begun = Begin(*std::exchange(pair_, std::nullopt));
+    AttemptOutcome outcome = hedges ? AttemptHedged(begun, fruitless) : Attempt(begun);
     if (auto* held = std::get_if<HeldAnswer>(&outcome)) {
-      if (!held->standing.has_value()) {
-        deps_.retry_budgets.OnSuccess(*pool_);
-        if (held->first_frame_seen) pair.lease.FirstFrameAfter(deps_.clock.Now() - started);
-      } else {
-        fruitless.soonest_retry.See(held->head, deps_.clock.WallNow());
-        fruitless.soonest_retry.PutInto(held->head);
-      }
-      const PassRules rules = {pool_->relay == config::RelayMode::kValidFrames, usage_is_ours_};
-      return Served{snapshot_, *pool_, *std::move(slot_), std::move(pair), std::move(*held), rules};
+      return Serve(std::move(begun), std::move(*held), fruitless);
     }
-    AttemptFailure& last = fruitless.last.emplace(std::get<AttemptFailure>(std::move(outcome)));
-    exchange_.FailAttempt(last);
-    if (!exchange_.cancelled()) pair.lease.CountFailure();
-    pair.lease.Report(
-        upstream::OutcomeOf(last.cause, last.status, last.error_type, last.error_code), last.cause,
-        last.rest);
-    tried_.Add(pair.lease.id(), pair.key_id(), last.spent);
-    if (last.answer.has_value()) {
-      fruitless.soonest_retry.See(last.answer->head, deps_.clock.WallNow());
-      fruitless.kept = std::move(last.answer);
-    }
-    may_go_on_ = MayRetry(last.retry, pool_->retry);
-    if (!may_go_on_) return std::nullopt;
-    deps_.retry_budgets.OnFailure(*pool_);
-    if (!MayAttemptAgain() || NextPair(fruitless).has_value()) return std::nullopt;
+    Fail(begun, std::get<AttemptFailure>(std::move(outcome)), fruitless);
+    if (!may_go_on_ || !MayAttemptAgain() || NextPair().has_value()) return std::nullopt;
   }
 }
 
@@ -167,64 +149,163 @@ bool PoolAttempts::Enter(Fruitless& fruitless) {
 }
 
 PoolAttempts::Entry PoolAttempts::TryEnter(Fruitless& fruitless) {
-  if (!slot_.has_value()) slot_ = deps_.gate.pools.TryTake(pool_->id, pool_->max_in_flight);
+  slot_ = deps_.gate.pools.TryTake(pool_->id, pool_->max_in_flight);
   if (!slot_.has_value()) return Entry::kFull;
-  const std::optional<upstream::Shortage> shortage = NextPair(fruitless);
+  const std::optional<upstream::Shortage> shortage = NextPair();
   if (!shortage.has_value()) return Entry::kDone;
+  std::exchange(slot_, std::nullopt)->GiveBackUnused();  // who waits is not in flight
   if (*shortage == upstream::Shortage::kAllFull) return Entry::kFull;
   fruitless.shortage = std::string(WordsFor(*shortage));
   return Entry::kNothing;
 }
 
-std::optional<upstream::Shortage> PoolAttempts::NextPair(Fruitless& fruitless) {
+std::optional<upstream::Shortage> PoolAttempts::NextPair() {
   auto acquired = upstream::AcquirePair(deps_.endpoints, deps_.keys, *snapshot_, *pool_, tried_,
                                         {.hash = hash_, .prefix = prefix_});
-  if (const auto* shortage = std::get_if<upstream::Shortage>(&acquired)) {
-    if (*shortage == upstream::Shortage::kNoKey) NoteRestingKeys(fruitless);
-    return *shortage;
-  }
+  const auto* shortage = std::get_if<upstream::Shortage>(&acquired);
+  no_key_ = shortage != nullptr && *shortage == upstream::Shortage::kNoKey;
+  if (shortage != nullptr) return *shortage;
   pair_.emplace(std::get<upstream::Pair>(std::move(acquired)));
   return std::nullopt;
 }
 
-void PoolAttempts::NoteRestingKeys(Fruitless& fruitless) const {
-  const absl::Time now = deps_.clock.WallNow();
-  for (const upstream::KeyRing::Reading& key : deps_.keys.Read(*snapshot_, *pool_)) {
-    if (key.state != KeyStateChanged::State::kResting) continue;
-    const Duration rest = absl::ToChronoNanoseconds(key.until - now);
-    fruitless.keys_rest = std::min(rest, fruitless.keys_rest.value_or(Duration::max()));
-  }
+std::optional<Duration> PoolAttempts::UsableIn() const {
+  return no_key_ ? deps_.keys.UsableIn(*snapshot_, *pool_) : kSoon;
 }
 
 bool PoolAttempts::MayAttemptAgain() const {
   return remaining_ > 0 && deps_.retry_budgets.MayRetry(*pool_);
 }
 
-AttemptOutcome PoolAttempts::Attempt(const upstream::Pair& pair) {
-  if (pair.key.has_value()) pair.key->AddTo(outbound_.headers);  // in the place of the last one
-  std::optional<OutboundRequest> with_headers;                   // of this endpoint alone
-  if (const auto& additions = pair.lease.endpoint().headers; !additions.empty()) {
-    with_headers = outbound_;
-    for (const config::HeaderAddition& header : additions) {
-      with_headers->headers.Set(header.name, header.value);
-    }
-  }
+PoolAttempts::Begun PoolAttempts::Begin(upstream::Pair pair) {
+  --remaining_;
+  const Instant now = deps_.clock.Now();
+  const size_t index = exchange_.BeginAttempt(pair.lease.name(), pair.key_id());
+  return {.pair = std::move(pair), .index = index, .started = now};
+}
+
+AttemptOutcome PoolAttempts::Attempt(Begun& begun) {
+  const upstream::Pair& pair = begun.pair;
+  Exchange& record = exchange_.record();
   const auto others_remain = [&](upstream::Spent spent) { return OthersRemain(pair, spent); };
   return RunAttempt({.clock = deps_.clock,
                      .cancellation = cancellation_,
                      .transport = deps_.transport,
                      .pool = *pool_,
-                     .outbound = with_headers.has_value() ? *with_headers : outbound_,
+                     .outbound = RequestOf(begun),
                      .dialect = intake_.dialect,
                      .hold_budget = hold_budget_,
                      .key = pair.key ? &*pair.key : nullptr,
                      .others_remain = others_remain,
-                     .record = exchange_.record()},
+                     .record = record,
+                     .index = begun.index,
+                     .stamps = race_ == nullptr ? record.stamps.upstream : begun.stamps},
                     pair.lease.address());
 }
 
+const OutboundRequest& PoolAttempts::RequestOf(Begun& begun) {
+  const auto& additions = begun.pair.lease.endpoint().headers;
+  const bool own = race_ != nullptr || !additions.empty();
+  OutboundRequest& request = own ? begun.request.emplace(outbound_) : outbound_;
+  if (begun.pair.key.has_value())
+    begun.pair.key->AddTo(request.headers);  // in the last one's place
+  for (const config::HeaderAddition& header : additions) {
+    request.headers.Set(header.name, header.value);
+  }
+  return request;
+}
+
+AttemptOutcome PoolAttempts::AttemptHedged(Begun& begun, Fruitless& fruitless) {
+  std::array<std::optional<Begun>, 2> contenders{std::move(begun), std::nullopt};
+  AttemptRace race(deps_.branches, deps_.parking_lot);
+  race_ = &race;
+  race.Begin([&] { return Attempt(*contenders[0]); });
+  if (!race.AwaitDecision(contenders[0]->started + pool_->hedge.after) && !exchange_.cancelled()) {
+    if (std::optional<upstream::Pair> pair = PairBeside(contenders[0]->pair)) {
+      contenders[1] = Begin(*std::move(pair));
+      race.Begin([&] { return Attempt(*contenders[1]); });
+    }
+    race.AwaitDecision(kNever);
+  }
+  race.EndOthers();
+  race_ = nullptr;
+  const size_t decisive = race.Decisive();
+  const size_t other = 1 - decisive;
+  if (contenders[other].has_value()) {
+    const bool cut = race.cut(other) && !exchange_.cancelled();
+    Dismiss(*contenders[other], std::move(race.outcome(other)), cut, fruitless);
+  }
+  begun = *std::move(contenders[decisive]);
+  exchange_.AttemptDecides(begun.index, begun.stamps);
+  return std::move(race.outcome(decisive));
+}
+
+std::optional<upstream::Pair> PoolAttempts::PairBeside(const upstream::Pair& first) {
+  if (!MayAttemptAgain()) return std::nullopt;
+  upstream::Tried tried = tried_;
+  tried.Add(first.lease.id(), first.key_id(), upstream::Spent::kEndpoint);
+  if (!upstream::PairRemains(deps_.endpoints, deps_.keys, *snapshot_, *pool_, tried) ||
+      !deps_.hedge_budgets.TryTake(*pool_)) {
+    return std::nullopt;
+  }
+  auto acquired = upstream::AcquirePair(deps_.endpoints, deps_.keys, *snapshot_, *pool_, tried,
+                                        {.hash = hash_, .prefix = prefix_});
+  auto* pair = std::get_if<upstream::Pair>(&acquired);
+  return pair == nullptr ? std::nullopt : std::make_optional(std::move(*pair));
+}
+
+void PoolAttempts::Dismiss(Begun& begun, AttemptOutcome outcome, bool cut, Fruitless& fruitless) {
+  if (auto* failure = std::get_if<AttemptFailure>(&outcome); failure != nullptr && !cut) {
+    Fail(begun, std::move(*failure), fruitless);
+    return;
+  }
+  AttemptFailure lost{.cause = Cause::kHedgeLost};
+  if (auto* held = std::get_if<HeldAnswer>(&outcome)) {
+    lost = {.cause = held->standing.value_or(Cause::kHedgeLost),
+            .status = held->head.status,
+            .rest = held->rest};
+    held->stream = nullptr;
+  } else {
+    begun.pair.lease.NoFrameFor(deps_.clock.Now() - begun.started);
+  }
+  exchange_.FailAttempt(begun.index, lost);
+  begun.pair.lease.Report(upstream::OutcomeOf(lost.cause, lost.status, "", ""), lost.cause,
+                          lost.rest);
+}
+
+void PoolAttempts::Fail(Begun& begun, AttemptFailure failure, Fruitless& fruitless) {
+  AttemptFailure& last = fruitless.last.emplace(std::move(failure));
+  exchange_.FailAttempt(begun.index, last);
+  upstream::Pair& pair = begun.pair;
+  if (!exchange_.cancelled()) pair.lease.CountFailure();
+  pair.lease.Report(upstream::OutcomeOf(last.cause, last.status, last.error_type, last.error_code),
+                    last.cause, last.rest);
+  pair.lease.Release();
+  tried_.Add(pair.lease.id(), pair.key_id(), last.spent);
+  if (last.answer.has_value()) {
+    fruitless.soonest_retry.See(last.answer->head, deps_.clock.WallNow());
+    fruitless.kept = std::move(last.answer);
+  }
+  may_go_on_ = MayRetry(last.retry, pool_->retry);
+  if (may_go_on_) deps_.retry_budgets.OnFailure(*pool_);
+}
+
+Served PoolAttempts::Serve(Begun begun, HeldAnswer held, Fruitless& fruitless) {
+  if (!held.standing.has_value()) {
+    deps_.retry_budgets.OnSuccess(*pool_);
+    if (held.first_frame_seen) {
+      begun.pair.lease.FirstFrameAfter(deps_.clock.Now() - begun.started);
+    }
+  } else {
+    fruitless.soonest_retry.See(held.head, deps_.clock.WallNow());
+    fruitless.soonest_retry.PutInto(held.head);
+  }
+  const PassRules rules = {pool_->relay == config::RelayMode::kValidFrames, usage_is_ours_};
+  return {snapshot_, *pool_, *std::move(slot_), std::move(begun.pair), std::move(held), rules};
+}
+
 bool PoolAttempts::OthersRemain(const upstream::Pair& pair, upstream::Spent spent) const {
-  if (others_) return true;
+  if (others_ || (race_ != nullptr && race_->running() > 1)) return true;
   if (!MayAttemptAgain()) return false;
   upstream::Tried then = tried_;
   then.Add(pair.lease.id(), pair.key_id(), spent);

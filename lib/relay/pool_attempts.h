@@ -1,6 +1,7 @@
 #ifndef SLUICE_LIB_RELAY_POOL_ATTEMPTS_H_
 #define SLUICE_LIB_RELAY_POOL_ATTEMPTS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "lib/admission/slots.h"
 #include "lib/exchange/cancellation.h"
 #include "lib/relay/attempt.h"
+#include "lib/relay/attempt_race.h"
 #include "lib/relay/intake.h"
 #include "lib/relay/live_exchange.h"
 #include "lib/relay/pass_rules.h"
@@ -27,7 +29,7 @@ struct Fruitless {
   std::optional<AttemptFailure> last;  // of all attempts
   std::optional<WholeAnswer> kept;     // the last answer worth having
   SoonestRetry soonest_retry;          // of all answers
-  std::optional<Duration> keys_rest;   // until the first resting key of a pool may be used again
+  Duration soonest = Duration::max();  // until a pool may do better; max: none will, as it stands
   std::string shortage;  // why the last pool that made no attempt did not; "": all did
 };
 
@@ -53,8 +55,13 @@ class PoolAttempts {
   /// the configuration in force when it gets one.
   std::optional<Served> Run(Fruitless& fruitless);
 
-  /// After Run gave nothing: whether another pool may do better.
+  // After Run gave nothing:
+
+  /// Whether another pool may do better.
   bool may_go_on() const { return may_go_on_; }
+  /// How long until this one may; nothing if it will not before its keys or the configuration
+  /// change.
+  std::optional<Duration> UsableIn() const;
 
  private:
   enum class Entry {
@@ -65,18 +72,36 @@ class PoolAttempts {
 
   /// Goes by `snapshot`, of which `pool` is, from here on.
   void Pin(std::shared_ptr<const config::Snapshot> snapshot, const config::Pool& pool);
+  /// An attempt that was begun.
+  struct Begun {
+    upstream::Pair pair;
+    size_t index;  // in the record
+    Instant started;
+    std::optional<OutboundRequest> request = {};  // where it is not that of all attempts
+    UpstreamStamps stamps = {};                   // while it runs beside another one
+  };
+
   /// As the pool wants the request.
   void Prepare();
   /// Takes a place in the pool and the first pair; waits in its queue if that is what it takes.
   bool Enter(Fruitless& fruitless);
   Entry TryEnter(Fruitless& fruitless);
   /// Acquires `pair_`, or says why it cannot.
-  /// `fruitless` learns when keys may be used again, if none is usable now.
-  std::optional<upstream::Shortage> NextPair(Fruitless& fruitless);
-  void NoteRestingKeys(Fruitless& fruitless) const;
+  std::optional<upstream::Shortage> NextPair();
   bool MayAttemptAgain() const;
   bool OthersRemain(const upstream::Pair& pair, upstream::Spent spent) const;
-  AttemptOutcome Attempt(const upstream::Pair& pair);
+  Begun Begin(upstream::Pair pair);
+  AttemptOutcome Attempt(Begun& begun);
+  const OutboundRequest& RequestOf(Begun& begun);
+  /// Attempt, and another one beside it if it is slow; `begun` becomes the one that decided. The
+  /// other one has failed.
+  AttemptOutcome AttemptHedged(Begun& begun, Fruitless& fruitless);
+  std::optional<upstream::Pair> PairBeside(const upstream::Pair& first);
+  /// It came to nothing, but the pool may have another.
+  void Fail(Begun& begun, AttemptFailure failure, Fruitless& fruitless);
+  /// The other one decided. `cut`: before this one had ended.
+  void Dismiss(Begun& begun, AttemptOutcome outcome, bool cut, Fruitless& fruitless);
+  Served Serve(Begun begun, HeldAnswer held, Fruitless& fruitless);
 
   const ProxyDeps& deps_;
   const Cancellation& cancellation_;
@@ -94,6 +119,8 @@ class PoolAttempts {
   Limit hold_budget_;
   std::optional<admission::Slot> slot_;
   std::optional<upstream::Pair> pair_;  // for the next attempt
+  bool no_key_ = false;                 // was usable when a pair was wanted last
+  const AttemptRace* race_ = nullptr;   // while attempts run side by side
   upstream::Tried tried_;
   int remaining_;  // attempts
   bool may_go_on_ = true;

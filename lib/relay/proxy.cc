@@ -1,8 +1,11 @@
 #include "lib/relay/proxy.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
+
+#include "absl/strings/str_cat.h"
 
 #include "lib/admission/rate_limit_headers.h"
 #include "lib/dialect/dialect.h"
@@ -31,6 +34,7 @@ std::unique_ptr<Answer> AnswerError(std::unique_ptr<LiveExchange> exchange, cons
     return std::make_unique<NoAnswer>();
   }
   WholeAnswer answer = ErrorAnswer(intake.dialect, refusal.cause, refusal.message);
+  if (refusal.for_good) answer.head.headers.Remove("Retry-After");
   for (const Header& field : refusal.headers) answer.head.headers.Set(field.name, field.value);
   return std::make_unique<ReadyAnswer>(std::move(exchange), std::move(answer), detail, kStallLimit);
 }
@@ -46,18 +50,25 @@ std::unique_ptr<Answer> AnswerModels(std::unique_ptr<LiveExchange> exchange, con
   return std::make_unique<ReadyAnswer>(std::move(exchange), std::move(answer), "", kStallLimit);
 }
 
+/// For the record, when it is no use to come again.
+constexpr absl::string_view kNoKeyAsItStands =
+    "none of the keys is used before it, or the configuration, changes";
+
 /// When no attempt is left.
 std::unique_ptr<Answer> AnswerExhausted(std::unique_ptr<LiveExchange> exchange,
                                         const Intake& intake, Fruitless fruitless) {
   const std::optional<AttemptFailure>& last = fruitless.last;
-  HeaderList retry_after;
-  if (fruitless.keys_rest.has_value()) {
-    retry_after.Add("Retry-After", admission::RetryAfterSeconds(*fruitless.keys_rest));
+  Refusal refusal{Cause::kNoCapacity, ""};
+  std::string detail = last.has_value() ? last->detail : fruitless.shortage;
+  refusal.for_good = fruitless.soonest == Duration::max();
+  if (refusal.for_good) {
+    absl::StrAppend(&detail, detail.empty() ? "" : "; ", kNoKeyAsItStands);
+  } else {
+    refusal.headers.Add("Retry-After", admission::RetryAfterSeconds(fruitless.soonest));
   }
   if (!last.has_value()) {
-    const Cause cause = exchange->cancelled() ? exchange->LossCause() : Cause::kNoCapacity;
-    return AnswerError(std::move(exchange), intake, {cause, "", std::move(retry_after)},
-                       fruitless.shortage);
+    if (exchange->cancelled()) refusal.cause = exchange->LossCause();
+    return AnswerError(std::move(exchange), intake, refusal, detail);
   }
   if (fruitless.kept.has_value() && !exchange->cancelled()) {
     fruitless.soonest_retry.PutInto(fruitless.kept->head);
@@ -68,10 +79,10 @@ std::unique_ptr<Answer> AnswerExhausted(std::unique_ptr<LiveExchange> exchange,
   // the attempts say which and why.
   const bool unusable = last->cause == Cause::kConnectFailed || last->cause == Cause::kDnsFailed ||
                         last->retry == RetryClass::kNextKey;
-  return AnswerError(std::move(exchange), intake,
-                     {unusable ? Cause::kNoCapacity : last->cause, last->message,
-                      unusable ? std::move(retry_after) : HeaderList()},
-                     last->detail);
+  if (!unusable)
+    return AnswerError(std::move(exchange), intake, {last->cause, last->message}, last->detail);
+  refusal.message = last->message;
+  return AnswerError(std::move(exchange), intake, refusal, detail);
 }
 
 std::unique_ptr<Answer> AttemptAndHold(const ProxyDeps& deps, const Cancellation& cancellation,
@@ -85,6 +96,7 @@ std::unique_ptr<Answer> AttemptAndHold(const ProxyDeps& deps, const Cancellation
       return std::make_unique<UpstreamAnswer>(std::move(exchange), intake.dialect,
                                               *std::move(served));
     }
+    fruitless.soonest = std::min(fruitless.soonest, attempts.UsableIn().value_or(Duration::max()));
     if (!attempts.may_go_on()) break;
   }
   return AnswerExhausted(std::move(exchange), intake, std::move(fruitless));

@@ -16,6 +16,7 @@
 #include "lib/exchange/registry.h"
 #include "lib/exchange/seams.h"
 #include "lib/upstream/endpoint_table.h"
+#include "lib/upstream/hedge_budget.h"
 #include "lib/upstream/key_ring.h"
 #include "lib/upstream/retry_budget.h"
 
@@ -29,8 +30,10 @@ struct ProxyDeps {
   upstream::EndpointTable& endpoints;
   upstream::KeyRing& keys;
   upstream::RetryBudgets& retry_budgets;
+  upstream::HedgeBudgets& hedge_budgets;
   Transport& transport;
   ParkingLot& parking_lot;
+  Branches& branches;
   Observer& observer;
   ExchangeRegistry& registry;  // among what `observer` calls
 };

@@ -25,6 +25,9 @@ struct EndpointState {
 
   // What each pick looks at comes first.
   std::atomic<int> in_flight{0};
+  /// Whether somebody may wait until an attempt at it ends, by the newest configuration: attempts
+  /// of an older one are waited for too.
+  std::atomic<bool> limited{false};
   uint64_t drain_turn = 0;  // counts changes: odd while it is draining
   /// Of an address that a name was found at: the endpoint it belongs to, whose drain holds for it.
   std::shared_ptr<EndpointState> parent;

@@ -84,6 +84,9 @@ void EndpointTable::Refresh(Pool& entry, const config::Snapshot& snapshot,
   entry.members = MakeMembers(pool);
   entry.generation = snapshot.generation();
   entry.addresses_edition = addresses_edition_;
+  for (const Member& member : entry.members->all) {
+    member.state->limited = member.endpoint->max_in_flight > 0 || pool.max_in_flight > 0;
+  }
   Reconcile(*entry.members);
 }
 
@@ -165,7 +168,12 @@ void EndpointTable::SeeFirstFrame(const Member& member, Health::Era era, Duratio
     if (!state.health.FirstFrame(era, now)) return;
     Tell(state);
   }
-  if (member.limited()) listeners_.on_free(state.pool);
+  if (state.limited.load(std::memory_order_relaxed)) listeners_.on_free(state.pool);
+}
+
+void EndpointTable::SeeNoFrame(const Member& member, Duration time) {
+  MutexLock lock(&mutex_);
+  member.state->first_frame.ObserveAtLeast(time, clock_.Now());
 }
 
 void EndpointTable::SeeEnd(const Member& member, Health::Era era, const End& end) {
@@ -183,7 +191,7 @@ void EndpointTable::SeeEnd(const Member& member, Health::Era era, const End& end
     Tell(state);
     if (state.health.state() != Health::State::kWell) return;
   }
-  if (member.limited()) listeners_.on_free(state.pool);
+  if (state.limited.load(std::memory_order_relaxed)) listeners_.on_free(state.pool);
 }
 
 void EndpointTable::SeeProbe(const Member& member, bool ok, absl::string_view detail) {
@@ -199,7 +207,7 @@ void EndpointTable::SeeProbe(const Member& member, bool ok, absl::string_view de
     Tell(state);
     if (state.health.state() != Health::State::kWell) return;
   }
-  if (member.limited()) listeners_.on_free(state.pool);
+  if (state.limited.load(std::memory_order_relaxed)) listeners_.on_free(state.pool);
 }
 
 bool EndpointTable::MayEject(const std::string& pool) const {

@@ -121,6 +121,7 @@ class EndpointTable {
     std::optional<Duration> rest;
   };
   void SeeFirstFrame(const Member& member, Health::Era era, Duration time);
+  void SeeNoFrame(const Member& member, Duration time);
   void SeeEnd(const Member& member, Health::Era era, const End& end);
 
   std::shared_ptr<const PoolMembers> MembersOf(const config::Snapshot& snapshot,

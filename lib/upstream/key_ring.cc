@@ -77,6 +77,28 @@ std::optional<KeyUse> KeyRing::First(const config::Snapshot& snapshot, const con
   return std::nullopt;
 }
 
+std::optional<Duration> KeyRing::UsableIn(const config::Snapshot& snapshot,
+                                          const config::Pool& pool) const {
+  std::optional<Duration> soonest;
+  const Instant now = clock_.Now();
+  MutexLock lock(&mutex_);
+  for (const config::Key& key : pool.keys) {
+    Duration wait(0);
+    switch (StateOf(snapshot, pool, key)) {
+      case KeyStateChanged::State::kActive:
+        break;
+      case KeyStateChanged::State::kResting:
+        wait = states_.find(NameOf(pool, key))->second.rests_until - now;
+        break;
+      case KeyStateChanged::State::kRefused:
+      case KeyStateChanged::State::kUnreadable:
+        continue;
+    }
+    soonest = std::min(wait, soonest.value_or(wait));
+  }
+  return soonest;
+}
+
 std::vector<KeyRing::Reading> KeyRing::Read(const config::Snapshot& snapshot,
                                             const config::Pool& pool) const {
   std::vector<Reading> readings;
@@ -145,6 +167,7 @@ void KeyRing::Tell(const config::Pool& pool, const config::Key& key, KeyStateCha
 
 KeyStateChanged::State KeyRing::StateOf(const config::Snapshot& snapshot, const config::Pool& pool,
                                         const config::Key& key) const {
+  if (snapshot.SecretOf(pool, key).empty()) return KeyStateChanged::State::kUnreadable;
   const auto found = states_.find(NameOf(pool, key));
   if (found == states_.end()) return KeyStateChanged::State::kActive;
   const State& state = found->second;

@@ -51,8 +51,8 @@ class KeyUse {
 
 /// Which keys can be used now: one that was refused (401, 402, 403) not before the next edition of
 /// the configuration, one over its limit (429) after the answer's `Retry-After`, else after a
-/// backoff of 1 s, give or take a fifth, that doubles up to 60 s until an answer is a success.
-/// Knows ids, no values. Thread-safe.
+/// backoff of 1 s, give or take a fifth, that doubles up to 60 s until an answer is a success; one
+/// without a value not before it has one. Knows ids, no values. Thread-safe.
 class KeyRing {
  public:
   using Eligible = absl::FunctionRef<bool(const config::Key&)>;
@@ -72,6 +72,11 @@ class KeyRing {
   bool Has(const config::Snapshot& snapshot, const config::Pool& pool, Eligible eligible) const;
   /// The first key of `pool` that is usable, if any, out of turn: for what is no client's request.
   std::optional<KeyUse> First(const config::Snapshot& snapshot, const config::Pool& pool);
+
+  /// How long until the first key of `pool` is usable; nothing if none will be before one of them,
+  /// or the configuration, changes.
+  std::optional<Duration> UsableIn(const config::Snapshot& snapshot,
+                                   const config::Pool& pool) const;
 
   struct Reading {
     std::string id;

@@ -29,6 +29,8 @@ void Lease::CountFailure() {
 
 void Lease::FirstFrameAfter(Duration time) { table_->SeeFirstFrame(*member_, era_, time); }
 
+void Lease::NoFrameFor(Duration time) { table_->SeeNoFrame(*member_, time); }
+
 void Lease::Report(Outcome outcome, Cause cause, std::optional<Duration> rest) {
   trial_ = false;
   table_->SeeEnd(*member_, era_, {outcome, cause, rest});
@@ -39,7 +41,8 @@ void Lease::Release() {
   if (trial_) Report(Outcome::kNeutral, Cause::kInternal);
   member_->state->in_flight.fetch_sub(1, std::memory_order_relaxed);
   EndpointTable& table = *std::exchange(table_, nullptr);
-  if (member_->limited()) table.listeners_.on_free(member_->pool->id);
+  if (member_->state->limited.load(std::memory_order_relaxed))
+    table.listeners_.on_free(member_->pool->id);
 }
 
 }  // namespace sluice::upstream

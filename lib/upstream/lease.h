@@ -29,6 +29,8 @@ class Lease {
   void CountFailure();
   /// The first frame of a good answer came so long after the attempt began. Before Report.
   void FirstFrameAfter(Duration time);
+  /// The attempt was ended when no frame had come for so long. Before Report.
+  void NoFrameFor(Duration time);
   /// How the attempt ended: once, and before Release. A lease that ends without has nothing to say
   /// about its endpoint. `rest`: for how long the endpoint asks to be left alone (RestOf).
   void Report(Outcome outcome, Cause cause, std::optional<Duration> rest = std::nullopt);

@@ -54,8 +54,9 @@ constexpr std::array kDeciders = {
     By::kNothing,     // drained
     By::kNothing,     // client_too_slow
     By::kNothing,     // internal
+    By::kNothing,     // hedge_lost: another one was faster
 };
-static_assert(kDeciders.size() == static_cast<size_t>(kInternal) + 1);
+static_assert(kDeciders.size() == static_cast<size_t>(kHedgeLost) + 1);
 
 Outcome OutcomeOfStatus(int status) {
   if (status >= 500) {

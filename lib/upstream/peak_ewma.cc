@@ -17,6 +17,10 @@ void PeakEwma::Observe(Duration latency, Instant now) {
   at_ = now;
 }
 
+void PeakEwma::ObserveAtLeast(Duration latency, Instant now) {
+  if (latency > Value(now)) Observe(latency, now);
+}
+
 Duration PeakEwma::Value(Instant now) const { return Scaled(value_, Left(now)); }
 
 double PeakEwma::Left(Instant now) const {

@@ -16,6 +16,8 @@ class PeakEwma {
 
   /// `now` never goes back.
   void Observe(Duration latency, Instant now);
+  /// Of a latency that was not waited for: it is `latency` or more.
+  void ObserveAtLeast(Duration latency, Instant now);
   /// 0 before the first observation, and again once it has sunk to nothing.
   Duration Value(Instant now) const;
 

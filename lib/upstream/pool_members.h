@@ -34,9 +34,6 @@ struct Member {
   const config::Endpoint* endpoint;
   std::shared_ptr<EndpointState> state;
   UpstreamAddress address;
-
-  /// Whether somebody may wait until an attempt at it ends.
-  bool limited() const { return endpoint->max_in_flight > 0 || pool->max_in_flight > 0; }
 };
 
 /// The members of a pool as one configuration and one answer of DNS make them. Immutable but for

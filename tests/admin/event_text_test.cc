@@ -84,6 +84,12 @@ TEST(EventLineTest, ShowsChangesOfStates) {
                       absl::UTCTimeZone()),
             "00:00:00.000  -         endpoint_state  -                 chat/a          "
             "state=draining detail=\"by me\"\n");
+  EXPECT_EQ(EventLine(Parse(R"(time {} pool: "chat" endpoint: "pools/chat/endpoints/a"
+                               endpoint_state_changed { state: STATE_EJECTED until { seconds: 9 }
+                                                        detail: "fails" })"),
+                      absl::UTCTimeZone()),
+            "00:00:00.000  -         endpoint_state  -                 chat/a          "
+            "state=ejected until=00:00:09.000 detail=fails\n");
   EXPECT_EQ(EventLine(Parse(R"(time {} pool: "chat" key_state_changed { key_id: "k1"
                                state: STATE_RESTING until { seconds: 7 } })"),
                       absl::UTCTimeZone()),
@@ -115,7 +121,7 @@ TEST(CauseNamesTest, NamesEveryCauseInLowerCase) {
   ASSERT_EQ(static_cast<int>(names.size()), v1::Cause_descriptor()->value_count() - 1);
   EXPECT_EQ(names.front().name, "completed");
   EXPECT_EQ(names.front().cause, v1::CAUSE_COMPLETED);
-  EXPECT_EQ(names.back().name, "internal");
+  EXPECT_EQ(names.back().name, "hedge_lost");
 }
 
 TEST(EventLineTest, FallsBackToThePoolAndToNumbersItDoesNotKnow) {

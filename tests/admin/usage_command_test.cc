@@ -19,7 +19,7 @@ class UsageCommandTest : public SluicectlTest {
     EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(R"(
       start_time { seconds: 1767322945 }
       totals { principal: "alice" model: "m\n1" pool: "chat" endpoint: "pools/chat/endpoints/a"
-               exchanges: 12 completed: 10 reported: 9 prompt_tokens: 1000 completion_tokens: 200
+               exchanges: 12 completed: 10 reported: 9 partial: 2 unknown: 3 prompt_tokens: 1000 completion_tokens: 200
                total_tokens: 1200 cached_tokens: 30 reasoning_tokens: 4 }
       totals { exchanges: 1 })",
                                                               &server_.usage));
@@ -31,9 +31,13 @@ TEST_F(UsageCommandTest, SumsUpByModelUnlessToldOtherwise) {
   EXPECT_EQ(
       out(),
       "since 2026-01-02 03:02:25 +00:00\n"
-      "MODEL   EXCHANGES  COMPLETED  REPORTED  PROMPT  COMPLETION  TOTAL  CACHED  REASONING\n"
-      "m\\x0a1         12         10         9    1000         200   1200      30          4\n"
-      "-               1          0         0       0           0      0       0          0\n");
+      "MODEL   EXCHANGES  COMPLETED  REPORTED  PARTIAL  UNKNOWN  PROMPT  COMPLETION  TOTAL  CACHED "
+      " REASONING\n"
+      "m\\x0a1         12         10         9        2        3    1000         200   1200      "
+      "30 "
+      "         4\n"
+      "-               1          0         0        0        0       0           0      0       0 "
+      "         0\n");
   EXPECT_EQ(err(), "");
   EXPECT_THAT(server_.requests(), ElementsAre("group_by: DIMENSION_MODEL"));
 }

@@ -90,7 +90,7 @@ TEST(ClientKeysTest, ListsTwentyWrongLinesAtMost) {
   for (int i = 0; i < 30; ++i) absl::StrAppend(&text, "wrong\n");
   const std::string error = ErrorOf(text);
   EXPECT_THAT(error, HasSubstr("line 20: "));
-  EXPECT_THAT(error, HasSubstr("\nand more"));
+  EXPECT_THAT(error, HasSubstr("; and more"));
   EXPECT_THAT(error, Not(HasSubstr("line 21: ")));
 }
 

@@ -86,6 +86,25 @@ TEST(SlotsTest, TellsOfEachSlotThatIsFreeAgain) {
   EXPECT_THAT(freed, ElementsAre("a-name-too-long-to-be-kept-inside"));
 }
 
+TEST(SlotsTest, TellsOfASlotGivenBackUnusedOnlyIfSomebodyWasRefused) {
+  int freed = 0;
+  Slots slots([&](absl::string_view) { ++freed; });
+  slots.TryTake("a", 1)->GiveBackUnused();
+  EXPECT_EQ(freed, 0);
+  EXPECT_EQ(slots.Read("a"), 0);
+  auto taken = slots.TryTake("a", 1);
+  EXPECT_FALSE(slots.TryTake("a", 1));
+  std::exchange(taken, std::nullopt)->GiveBackUnused();
+  EXPECT_EQ(freed, 1) << "who was refused might have had it";
+  taken = slots.TryTake("a", 2);
+  auto other = slots.TryTake("a", 2);
+  EXPECT_FALSE(slots.TryTake("a", 2));
+  other.reset();
+  EXPECT_EQ(freed, 2);
+  std::exchange(taken, std::nullopt)->GiveBackUnused();
+  EXPECT_EQ(freed, 2) << "they have been told already";
+}
+
 TEST(SlotsTest, NeverGivesMoreThanTheLimitToManyThreads) {
   std::atomic<int> freed = 0;
   Slots slots([&](absl::string_view) { ++freed; });

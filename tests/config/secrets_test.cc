@@ -15,6 +15,7 @@ namespace sluice::config {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 Config ConfigWith(Key key) {
@@ -36,12 +37,15 @@ class SecretsTest : public ::testing::Test {
   /// The value that the second key comes to, or its only violation.
   std::string Read(const Key& key) {
     Secrets secrets;
-    const std::vector<Violation> violations = ReadSecrets(ConfigWith(key), &secrets);
+    const Config config = ConfigWith(key);
+    const std::vector<UnreadableKey> unreadable = ReadSecrets(config, &secrets);
     EXPECT_EQ(secrets.Find("chat", "first").Reveal(), "sk-first");
-    if (violations.empty()) return std::string(secrets.Find("chat", "second").Reveal());
+    if (unreadable.empty()) return std::string(secrets.Find("chat", "second").Reveal());
     EXPECT_TRUE(secrets.Find("chat", "second").empty());
-    EXPECT_EQ(violations.size(), 1u);
-    return ToString(violations);
+    EXPECT_EQ(unreadable.size(), 1u);
+    EXPECT_EQ(unreadable[0].pool.id, "chat");
+    EXPECT_EQ(unreadable[0].key, key);
+    return ToString({unreadable[0].violation});
   }
 
   testing::ScopedEnv first_{"SLUICE_TEST_FIRST", "sk-first"};
@@ -98,13 +102,13 @@ TEST_F(SecretsTest, AStoreTakesANewValueWithoutANewVersion) {
   const auto before = *store.Update(ConfigWith(FileKey()), store.Current()->etag());
   int heard = 0;
   store.AddListener([&heard](const auto&) { ++heard; });
-  std::vector<Violation> unreadable;
+  Store::Unreadable unreadable;
   EXPECT_FALSE(store.ReloadSecrets(&unreadable));
   EXPECT_EQ(store.Current(), before);
 
   WriteFile("sk-new");
   EXPECT_TRUE(store.ReloadSecrets(&unreadable));
-  EXPECT_TRUE(unreadable.empty());
+  EXPECT_TRUE(unreadable.keys.empty());
   const auto after = store.Current();
   const Pool& pool = after->config().pools[1];
   EXPECT_EQ(after->SecretOf(pool, pool.keys[1]).Reveal(), "sk-new");
@@ -122,14 +126,47 @@ TEST_F(SecretsTest, AStoreKeepsTheOldValueOfAFileThatWentAndTakesTheOthers) {
   ASSERT_TRUE(store.Update(ConfigWith(FileKey()), store.Current()->etag()).ok());
   std::remove(path_.c_str());
   const testing::ScopedEnv first("SLUICE_TEST_FIRST", "sk-new");
-  std::vector<Violation> unreadable;
+  Store::Unreadable unreadable;
   EXPECT_TRUE(store.ReloadSecrets(&unreadable));
-  ASSERT_EQ(unreadable.size(), 1u);
-  EXPECT_EQ(unreadable[0].path, "pools[1].keys[1].file");
+  ASSERT_EQ(unreadable.keys.size(), 1u);
+  EXPECT_EQ(unreadable.keys[0].pool.id, "chat");
+  EXPECT_EQ(unreadable.keys[0].key.id, "second");
   const auto current = store.Current();
   const Pool& pool = current->config().pools[1];
   EXPECT_EQ(current->SecretOf(pool, pool.keys[0]).Reveal(), "sk-new");
   EXPECT_EQ(current->SecretOf(pool, pool.keys[1]).Reveal(), "sk-old");
+}
+
+TEST_F(SecretsTest, AFileThatWentIsNoMatterOfAChangeOfSomethingElse) {
+  WriteFile("sk-old");
+  const SystemClock clock;
+  Store store(clock);
+  ASSERT_TRUE(store.Update(ConfigWith(FileKey()), store.Current()->etag()).ok());
+  std::remove(path_.c_str());
+  Config config = ConfigWith(FileKey());
+  config.limits.max_in_flight = 7;
+  EXPECT_THAT(store.Check(config), IsEmpty());
+  ASSERT_TRUE(store.Update(config, store.Current()->etag()).ok());
+  const auto current = store.Current();
+  EXPECT_EQ(current->config().limits.max_in_flight, 7);
+  EXPECT_EQ(current->secrets().Find("chat", "second").Reveal(), "sk-old");
+}
+
+TEST_F(SecretsTest, AChangeThatNamesAFileThatIsNotThereIsRefused) {
+  WriteFile("sk-old");
+  const SystemClock clock;
+  Store store(clock);
+  ASSERT_TRUE(store.Update(ConfigWith(FileKey()), store.Current()->etag()).ok());
+  const Key elsewhere = {.id = "second", .file = path_ + ".new"};
+  ASSERT_EQ(store.Check(ConfigWith(elsewhere)).size(), 1u);
+  EXPECT_EQ(store.Check(ConfigWith(elsewhere))[0].path, "pools[1].keys[1].file");
+  EXPECT_EQ(store.Update(ConfigWith(elsewhere), store.Current()->etag()).status().code(),
+            absl::StatusCode::kInvalidArgument);
+
+  std::remove(path_.c_str());
+  Config moved = ConfigWith(FileKey());
+  moved.pools[1].id = "other";  // has no value of that key
+  EXPECT_EQ(store.Check(moved).size(), 1u);
 }
 
 }  // namespace

@@ -249,6 +249,13 @@ TEST(ValidateTest, HoldsThePoliciesOfAPoolToTheirRanges) {
        "endpoints[0].headers[0].value"},
       {[](Pool& p) { p.retry.budget_tokens = 0; }, "retry.budget_tokens"},
       {[](Pool& p) { p.retry.budget_ratio = std::nan(""); }, "retry.budget_ratio"},
+      {[](Pool& p) { p.hedge.after = seconds(-1); }, "hedge.after"},
+      {[](Pool& p) {
+         p.hedge.after = seconds(1);
+         p.retry.max_attempts = 1;
+       },
+       "hedge.after"},
+      {[](Pool& p) { p.hedge.ratio = 1.1; }, "hedge.ratio"},
       {[](Pool& p) { p.balancing.load_factor = 0.9; }, "balancing.load_factor"},
       {[](Pool& p) {
          p.balancing.policy = Balance::kConsistentHash;

@@ -15,6 +15,7 @@ namespace sluice {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using ::testing::Pair;
 using CancelResult = ExchangeRegistry::CancelResult;
 
@@ -99,11 +100,11 @@ TEST(RegistryTest, KeepsTheLatestFinishedOnesOnly) {
 TEST(RegistryTest, ShowsAttemptsAndUsageWhileItRuns) {
   ExchangeRegistry registry;
   FakeExchange exchange(registry, 1);
-  EXPECT_EQ(registry.Find({1})->endpoint_in_use(), "");
+  EXPECT_THAT(registry.Find({1})->endpoints_in_use(), IsEmpty());
   exchange.BeginAttempt("pools/p/endpoints/a");
-  EXPECT_EQ(registry.Find({1})->endpoint_in_use(), "pools/p/endpoints/a");
+  EXPECT_THAT(registry.Find({1})->endpoints_in_use(), ElementsAre("pools/p/endpoints/a"));
   exchange.FailAttempt(Cause::kConnectFailed);
-  EXPECT_EQ(registry.Find({1})->endpoint_in_use(), "");
+  EXPECT_THAT(registry.Find({1})->endpoints_in_use(), IsEmpty());
   exchange.BeginAttempt("pools/p/endpoints/b");
   registry.OnUsage(exchange.record(), Usage{5, 0, 5, {}, {}});
   exchange.PassFrame("x", /*first=*/true);
@@ -113,7 +114,7 @@ TEST(RegistryTest, ShowsAttemptsAndUsageWhileItRuns) {
   EXPECT_EQ(view.subject->attempt, 2);
   ASSERT_EQ(view.attempts.size(), 2u);
   EXPECT_EQ(view.attempts[0].failure, Cause::kConnectFailed);
-  EXPECT_EQ(view.endpoint_in_use(), "pools/p/endpoints/b");
+  EXPECT_THAT(view.endpoints_in_use(), ElementsAre("pools/p/endpoints/b"));
   EXPECT_EQ(view.usage->prompt_tokens, 5);
   EXPECT_EQ(view.first_frame, Instant() + std::chrono::seconds(7));
   EXPECT_EQ(view.record->frames, 2u);

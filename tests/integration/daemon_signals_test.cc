@@ -88,7 +88,8 @@ TEST_F(ReloadTest, ReadsKeysOfPoolsAtOnceAndKeepsThoseThatAreGone) {
   EXPECT_EQ(sent_key(), "Bearer new-key");
   std::remove(key.c_str());
   HangUp(daemon);
-  EXPECT_THAT(HangUp(daemon), HasSubstr("keys of pools cannot be read"))
+  EXPECT_THAT(HangUp(daemon),
+              HasSubstr("a key of a pool cannot be read; it keeps the value it had pool=chat key="))
       << "each time that one asks";
   EXPECT_EQ(sent_key(), "Bearer new-key");
   EXPECT_THAT(daemon.child().err(), Not(HasSubstr("new-key")));

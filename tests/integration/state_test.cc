@@ -16,8 +16,11 @@
 
 #include "sluice/control/v1/control_service.grpc.pb.h"
 #include "tests/integration/daemon.h"
+#include "tests/integration/daemon_client.h"
 #include "tests/support/eventually.h"
+#include "tests/support/raw_client.h"
 #include "tests/support/scoped_env.h"
+#include "tests/support/scripted_engine.h"
 #include "tests/support/temp_dir.h"
 
 namespace sluice::testing {
@@ -25,6 +28,7 @@ namespace {
 
 namespace pb = ::sluice::control::v1;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -192,20 +196,37 @@ TEST_F(StateTest, RefusesToStartWithoutItsDirectory) {
   EXPECT_THAT(err, AllOf(HasSubstr(dir_.path()), HasSubstr("No such file")));
 }
 
-TEST_F(StateTest, RefusesToStartWithoutItsKeysAndNamesThem) {
+TEST_F(StateTest, StartsWithoutAKeyThatCannotBeReadAndNamesIt) {
+  const std::unique_ptr<ScriptedEngine> engine = ScriptedEngine::Start().value();
+  engine->AnswerAll(Script().Json("{}"));
+  const ScopedEnv other("SLUICE_TEST_OTHER_KEY", "sk-other");
   {
     const ScopedEnv key("SLUICE_TEST_STATE_KEY", "sk-secret");
-    const TempFile file(
-        R"({"pools":[{"id":"chat","keys":[{"id":"k1","env":"SLUICE_TEST_STATE_KEY"}]}]})");
+    const TempFile file(absl::StrCat(
+        R"({"pools":[{"id":"chat","endpoints":[{"id":"a","uri":")", engine->uri(),
+        R"("}],"keys":[{"id":"k1","env":"SLUICE_TEST_STATE_KEY"},)"
+        R"({"id":"k2","env":"SLUICE_TEST_OTHER_KEY"}]}],"routes":[{"model":"*","pool":"chat"}]})"));
     Restart({absl::StrCat("--config=", file.path())});
     std::ifstream stored(LatestFile());
     const std::string text(std::istreambuf_iterator<char>(stored), {});
     EXPECT_THAT(text, AllOf(HasSubstr("SLUICE_TEST_STATE_KEY"), Not(HasSubstr("sk-secret"))));
     daemon_ = nullptr;
   }
-  std::string err;
-  EXPECT_EQ(ExitCodeOf({}, &err), 1);
-  EXPECT_THAT(err, AllOf(HasSubstr(LatestFile()), HasSubstr("pools[0].keys[0].env")));
+  Restart();
+  EXPECT_THAT(daemon_->child().err(),
+              AllOf(HasSubstr("WARN a key of a pool cannot be read; it is not used until it can be "
+                              "pool=chat key=k1 reason="),
+                    Not(HasSubstr("key=k2"))));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(Ask(daemon_->port(), ChatRequest(false)).status, 200);
+    EXPECT_THAT(engine->requests().back().HeaderValues("Authorization"),
+                ElementsAre("Bearer sk-other"));
+  }
+  std::string out;
+  EXPECT_EQ(Sluicectl({"pool", "list"}, &out), 0);
+  EXPECT_THAT(out, HasSubstr("1 of 2: k1 unreadable"));
+  pb::Config updated;
+  EXPECT_TRUE(SetMaxInFlight(7, GetConfig().etag(), &updated).ok()) << "it is no matter of that";
 }
 
 TEST_F(StateTest, IsChangedByEveryCommand) {

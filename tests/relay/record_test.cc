@@ -39,9 +39,9 @@ TEST_F(RecordTest, StampsEachPointOnce) {
           .End());
   Run();
   const Stamps& stamps = finished().stamps;
-  EXPECT_EQ(Since(stamps.upstream_connected), seconds(0));
-  EXPECT_EQ(Since(stamps.upstream_head), seconds(1));
-  EXPECT_EQ(Since(stamps.upstream_first_byte), seconds(3));
+  EXPECT_EQ(Since(stamps.upstream.connected), seconds(0));
+  EXPECT_EQ(Since(stamps.upstream.head), seconds(1));
+  EXPECT_EQ(Since(stamps.upstream.first_byte), seconds(3));
   EXPECT_EQ(Since(stamps.first_byte), seconds(6));
   EXPECT_EQ(Since(stamps.first_frame), seconds(6));
   EXPECT_EQ(Since(stamps.first_content), seconds(10));

@@ -9,6 +9,7 @@
 #include "lib/relay/proxy.h"
 #include "lib/upstream/endpoint_table.h"
 #include "lib/upstream/key_ring.h"
+#include "tests/support/fake_branches.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_parking_lot.h"
 #include "tests/support/fake_random.h"
@@ -105,10 +106,12 @@ class RelayMemoryTest : public ::testing::Test {
   testing::FakeRandom random_;
   upstream::EndpointTable endpoints_{clock_, random_};
   upstream::RetryBudgets retry_budgets_;
+  upstream::HedgeBudgets hedge_budgets_;
   upstream::KeyRing keys_{clock_, random_};
   config::Store store_{clock_};
   admission::Gate gate_{clock_};
   testing::FakeParkingLot parking_lot_{clock_, cancellation_};
+  testing::FakeBranches branches_;
   Proxy proxy_{ProxyDeps{.clock = clock_,
                          .config = store_,
                          .client_keys = nullptr,
@@ -116,8 +119,10 @@ class RelayMemoryTest : public ::testing::Test {
                          .endpoints = endpoints_,
                          .keys = keys_,
                          .retry_budgets = retry_budgets_,
+                         .hedge_budgets = hedge_budgets_,
                          .transport = transport_,
                          .parking_lot = parking_lot_,
+                         .branches = branches_,
                          .observer = observers_,
                          .registry = registry_}};
   DiscardingSink sink_;

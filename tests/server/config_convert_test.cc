@@ -38,6 +38,7 @@ config::Config Unusual() {
                 .retry_after_send = false,
                 .budget_tokens = 11,
                 .budget_ratio = 0.5};
+  pool.hedge = {.after = std::chrono::milliseconds(8), .ratio = 0.25};
   pool.commit = config::CommitPoint::kOnHead;
   pool.relay = config::RelayMode::kValidFrames;
   pool.credentials = config::Credentials::kPassThrough;

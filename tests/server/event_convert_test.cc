@@ -194,6 +194,22 @@ TEST(EventConvertTest, TellsWhereAStateHasChanged) {
   EXPECT_EQ(endpoint.endpoint(), "pools/chat/endpoints/a");
   EXPECT_EQ(endpoint.endpoint_state_changed().state(), pb::EndpointStatus::STATE_DRAINING);
   EXPECT_EQ(endpoint.endpoint_state_changed().detail(), "by \xEF\xBF\xBD");
+  EXPECT_FALSE(endpoint.endpoint_state_changed().has_until());
+
+  EndpointStateChanged ejection{.pool = "chat",
+                                .endpoint = "pools/chat/endpoints/a",
+                                .state = EndpointStateChanged::State::kEjected,
+                                .until = absl::FromUnixSeconds(7)};
+  EXPECT_EQ(Converted(std::make_shared<const EndpointStateChanged>(ejection))
+                .endpoint_state_changed()
+                .until()
+                .seconds(),
+            7);
+  ejection.until = absl::InfiniteFuture();
+  EXPECT_FALSE(Converted(std::make_shared<const EndpointStateChanged>(ejection))
+                   .endpoint_state_changed()
+                   .has_until())
+      << "nobody knows when its probes succeed";
 
   pb::Event key;
   KeyStateChanged change{.pool = "chat",
@@ -220,7 +236,7 @@ TEST(EventConvertTest, WalksEveryState) {
   for (const EndpointStateChanged::State state : endpoint_states) {
     EXPECT_EQ(ToProto(state), static_cast<int>(state) + 1);
   }
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 4; ++i) {
     KeyStateChanged change;
     change.state = static_cast<KeyStateChanged::State>(i);
     const pb::Event event = Converted(std::make_shared<const KeyStateChanged>(change));

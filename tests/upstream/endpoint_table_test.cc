@@ -242,5 +242,17 @@ TEST_F(EndpointTableTest, MayCallBackWhenThereIsRoom) {
   EXPECT_EQ(in_flight, 0);
 }
 
+TEST_F(EndpointTableTest, TellsOfRoomWhenALeaseOfAConfigurationWithoutLimitsEnds) {
+  Use(PoolOf({"a"}));
+  Lease old = Acquire();
+  config::Pool limited = PoolOf({"a"});
+  limited.endpoints[0].max_in_flight = 1;
+  Use(limited);
+  EXPECT_EQ(Lacks(), Shortage::kAllFull);
+  EXPECT_THAT(Freed(), IsEmpty());
+  old.Release();
+  EXPECT_THAT(Freed(), ElementsAre("chat"));
+}
+
 }  // namespace
 }  // namespace sluice::upstream

@@ -263,6 +263,19 @@ TEST_F(KeyRingTest, GivesTheFirstUsableKeyOutOfTurn) {
   EXPECT_FALSE(ring_.First(snapshot_, PoolOf(snapshot_)).has_value());
 }
 
+TEST_F(KeyRingTest, UsesNoKeyWithoutAValue) {
+  config::Secrets one;
+  one.Add("chat", "k2", Secret("sk-two"));
+  const config::Snapshot snapshot(std::make_shared<config::Version>(config::Version{
+                                      .config = snapshot_.config(), .generation = 1}),
+                                  std::move(one), 1);
+  EXPECT_EQ(Usable(snapshot), "k2 ");
+  EXPECT_EQ(ring_.Read(snapshot, PoolOf(snapshot))[0].state, KeyStateChanged::State::kUnreadable);
+  EXPECT_EQ(ring_.UsableIn(snapshot, PoolOf(snapshot)), Duration(0));
+  KeyUse(ring_, snapshot, PoolOf(snapshot), PoolOf(snapshot).keys[1]).SeeError("", "401");
+  EXPECT_EQ(ring_.UsableIn(snapshot, PoolOf(snapshot)), std::nullopt);
+}
+
 TEST_F(KeyRingTest, ReadsTheStateOfEachKeyAsItIsNow) {
   using State = KeyStateChanged::State;
   const auto read = [this] { return ring_.Read(snapshot_, PoolOf(snapshot_)); };

@@ -43,6 +43,7 @@ const std::map<Cause, Outcome>& ByCauseAlone() {
       {Cause::kDrained, Outcome::kNeutral},
       {Cause::kClientTooSlow, Outcome::kNeutral},
       {Cause::kInternal, Outcome::kNeutral},
+      {Cause::kHedgeLost, Outcome::kNeutral},
   };
   return table;
 }

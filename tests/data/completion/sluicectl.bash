@@ -39,7 +39,7 @@ _sluicectl_flags() {
 _sluicectl_values() {
   case $1 in
     '--by') echo 'principal model pool endpoint' ;;
-    '--cause') echo 'completed client_gone bad_request request_timeout body_too_large uri_too_long head_too_large unauthenticated forbidden not_found over_limit no_capacity connect_failed tls_failed dns_failed upstream_reset upstream_refused_503 upstream_status upstream_error_frame upstream_protocol truncated empty_answer connect_timeout first_frame_timeout idle_timeout frame_idle_timeout hold_budget_spent cancelled_by_operator drained client_too_slow internal' ;;
+    '--cause') echo 'completed client_gone bad_request request_timeout body_too_large uri_too_long head_too_large unauthenticated forbidden not_found over_limit no_capacity connect_failed tls_failed dns_failed upstream_reset upstream_refused_503 upstream_status upstream_error_frame upstream_protocol truncated empty_answer connect_timeout first_frame_timeout idle_timeout frame_idle_timeout hold_budget_spent cancelled_by_operator drained client_too_slow internal hedge_lost' ;;
     '--kind') echo 'started attempt attempt_failed first_byte first_frame chunk usage finished config_changed endpoint_state key_state' ;;
     '--output') echo 'text json' ;;
     '--resume-file') echo '<file>' ;;

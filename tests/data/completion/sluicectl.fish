@@ -165,6 +165,7 @@ function __sluicectl_values
             echo 'drained'
             echo 'client_too_slow'
             echo 'internal'
+            echo 'hedge_lost'
         case '--kind'
             echo 'started'
             echo 'attempt'

@@ -40,7 +40,7 @@ _sluicectl_flags() {
 _sluicectl_values() {
   case $1 in
     '--by') candidates=('principal' 'model' 'pool' 'endpoint') ;;
-    '--cause') candidates=('completed' 'client_gone' 'bad_request' 'request_timeout' 'body_too_large' 'uri_too_long' 'head_too_large' 'unauthenticated' 'forbidden' 'not_found' 'over_limit' 'no_capacity' 'connect_failed' 'tls_failed' 'dns_failed' 'upstream_reset' 'upstream_refused_503' 'upstream_status' 'upstream_error_frame' 'upstream_protocol' 'truncated' 'empty_answer' 'connect_timeout' 'first_frame_timeout' 'idle_timeout' 'frame_idle_timeout' 'hold_budget_spent' 'cancelled_by_operator' 'drained' 'client_too_slow' 'internal') ;;
+    '--cause') candidates=('completed' 'client_gone' 'bad_request' 'request_timeout' 'body_too_large' 'uri_too_long' 'head_too_large' 'unauthenticated' 'forbidden' 'not_found' 'over_limit' 'no_capacity' 'connect_failed' 'tls_failed' 'dns_failed' 'upstream_reset' 'upstream_refused_503' 'upstream_status' 'upstream_error_frame' 'upstream_protocol' 'truncated' 'empty_answer' 'connect_timeout' 'first_frame_timeout' 'idle_timeout' 'frame_idle_timeout' 'hold_budget_spent' 'cancelled_by_operator' 'drained' 'client_too_slow' 'internal' 'hedge_lost') ;;
     '--kind') candidates=('started' 'attempt' 'attempt_failed' 'first_byte' 'first_frame' 'chunk' 'usage' 'finished' 'config_changed' 'endpoint_state' 'key_state') ;;
     '--output') candidates=('text' 'json') ;;
     '--resume-file') candidates=('<file>') ;;
