@@ -4,10 +4,12 @@
 //
 // Each request says what it wants in its query, which every proxy passes on unchanged:
 //   events=N       events in the stream, before [DONE]
-//   interval_us=N  between two writes; 0: as fast as the socket takes them
+//   interval_us=N  between two writes, the first of which is at once; 0: as fast as the socket
+//   takes
+//                  them
 //   bytes=N        size of one event, at least what its fields need
 //   burst=N        events in one write
-//   unary=N        instead: a JSON answer of N bytes with its length
+//   unary=N        instead: a JSON answer of N bytes with its length; `id` is the path asked for
 //   silent=N       instead: one event, then nothing; when the client has gone, prints N and the
 //                  time in ns
 
@@ -29,7 +31,10 @@
 #include <signal.h>
 #include <string>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 #include <unordered_map>
 #include <utility>
@@ -86,7 +91,7 @@ class Engine {
   [[noreturn]] void Run() {
     std::array<epoll_event, 512> events;
     while (true) {
-      const int count = epoll_wait(epoll_, events.data(), events.size(), TimeoutMs());
+      const int count = Wait(&events);
       for (int i = 0; i < count; ++i) {
         const int fd = events[i].data.fd;
         if (fd == listener_) {
@@ -111,9 +116,13 @@ class Engine {
     epoll_ctl(epoll_, operation, fd, &event);
   }
 
-  int TimeoutMs() const {
-    if (due_.empty()) return -1;
-    return static_cast<int>(std::max<int64_t>(0, (due_.top().first - NowNs()) / 1'000'000));
+  /// Sleeps to the very time of the next write: an engine that polled its last millisecond would
+  /// take the core from the clients it shares it with.
+  int Wait(std::array<epoll_event, 512>* events) const {
+    const int64_t left = due_.empty() ? 0 : std::max<int64_t>(0, due_.top().first - NowNs());
+    const timespec timeout{left / 1'000'000'000, left % 1'000'000'000};
+    return epoll_pwait2(epoll_, events->data(), static_cast<int>(events->size()),
+                        due_.empty() ? nullptr : &timeout, nullptr);
   }
 
   void Accept() {
@@ -167,9 +176,10 @@ class Engine {
     stream.input.erase(0, end + 4 + length);
 
     if (const int64_t size = Parameter(head, "unary", 0); size > 0) {
-      std::string body =
-          "{\"id\":\"b\",\"choices\":[],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":2},"
-          "\"pad\":\"";
+      const size_t path = head.find(' ') + 1;
+      std::string body = absl::StrCat(
+          "{\"id\":\"", head.substr(path, head.find('?') - path),
+          "\",\"choices\":[],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":2},\"pad\":\"");
       body.resize(
           static_cast<size_t>(std::max<int64_t>(size, static_cast<int64_t>(body.size()) + 2)) - 2,
           'x');
@@ -194,6 +204,8 @@ class Engine {
     stream.unsent = kStreamHead;
     if (!Flush(stream)) return;
     if (stream.interval_ns > 0) {
+      Fill(stream);
+      if (stream.fd < 0 || !stream.streaming) return;
       // Spread over the interval, as streams that began at different times are.
       stream.due = NowNs() + static_cast<int64_t>(std::rand()) % stream.interval_ns;
       due_.emplace(stream.due, stream.fd);
@@ -271,5 +283,10 @@ int main(int argc, char** argv) {
     return 2;
   }
   signal(SIGPIPE, SIG_IGN);
+  prctl(PR_SET_TIMERSLACK, 1UL);
+  rlimit limit;
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
   Engine(std::atoi(argv[1])).Run();
 }

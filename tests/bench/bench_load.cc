@@ -3,8 +3,11 @@
 //
 //   bench_load PORT STREAMS SECONDS QUERY
 //
-// Each of STREAMS connections sends requests with ?QUERY (see bench_engine) one after another until
-// SECONDS have passed; what arrives in the first tenth is not counted.
+// Each of STREAMS connections sends requests with ?QUERY (see bench_engine) one after another. When
+// each has had its first event, or answer, and half a second passed, prints "counting" and counts
+// for SECONDS. `first_us` is from a request to its first event, of requests sent while counting;
+// `opening_us` is the same of the first requests, which all connections send at once. An answer
+// other than 200, one cut short and a failed connection are errors, at any time.
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -19,113 +22,27 @@
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <string>
-#include <strings.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
+
+#include "tests/bench/deframer.h"
+#include "tests/bench/histogram.h"
 
 namespace {
 
+using sluice::bench::Deframer;
+using sluice::bench::Histogram;
+
 int64_t NowNs() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
-
-/// Counts of latencies in steps of 1/16 of a power of two: within 6 %, of any size, in fixed
-/// memory.
-class Histogram {
- public:
-  void Add(int64_t ns) {
-    ++counts_[Index(std::max<int64_t>(ns, 1))];
-    ++total_;
-  }
-  double QuantileUs(double q) const {
-    auto rank = static_cast<int64_t>(q * static_cast<double>(total_));
-    for (size_t i = 0; i < counts_.size(); ++i) {
-      rank -= counts_[i];
-      if (rank < 0) return static_cast<double>(Value(i)) / 1000.0;
-    }
-    return 0;
-  }
-  int64_t total() const { return total_; }
-
- private:
-  static size_t Index(int64_t ns) {
-    const int power = 63 - __builtin_clzll(static_cast<uint64_t>(ns));
-    const int64_t part = power >= 4 ? (ns >> (power - 4)) & 15 : 0;
-    return static_cast<size_t>(power * 16 + part);
-  }
-  static int64_t Value(size_t index) {
-    const int64_t power = static_cast<int64_t>(index) / 16;
-    return power < 4 ? int64_t{1} << power : (16 + static_cast<int64_t>(index) % 16) << (power - 4);
-  }
-  std::array<int64_t, 1024> counts_{};
-  int64_t total_ = 0;
-};
-
-/// Takes the framing off answers that come one after another: heads, lengths, chunks.
-class Deframer {
- public:
-  /// Appends body bytes of `bytes` to `*body`; returns how many answers ended in them.
-  int Feed(const char* bytes, size_t size, std::string* body) {
-    int ended = 0;
-    for (size_t i = 0; i < size;) {
-      if (data_left_ > 0) {
-        const size_t count = std::min<size_t>(data_left_, size - i);
-        body->append(bytes + i, count);
-        i += count;
-        data_left_ -= count;
-        if (data_left_ == 0 && !chunked_) {
-          in_head_ = true;
-          ++ended;
-        }
-        continue;
-      }
-      const char byte = bytes[i++];
-      line_.push_back(byte);
-      if (byte != '\n') continue;
-      ended += TakeLine() ? 1 : 0;
-      line_.clear();
-    }
-    return ended;
-  }
-
- private:
-  /// Whether the line ended an answer.
-  bool TakeLine() {
-    if (in_head_) {
-      if (strncasecmp(line_.c_str(), "transfer-encoding:", 18) == 0) chunked_ = true;
-      if (strncasecmp(line_.c_str(), "content-length:", 15) == 0) {
-        chunked_ = false;
-        length_ = std::strtoull(line_.c_str() + 15, nullptr, 10);
-      }
-      if (line_ == "\r\n") {
-        in_head_ = false;
-        if (!chunked_) data_left_ = length_;
-      }
-      return false;
-    }
-    if (last_chunk_) {
-      last_chunk_ = false;
-      in_head_ = true;
-      return true;
-    }
-    if (line_ == "\r\n") return false;  // behind a chunk's data
-    data_left_ = std::strtoull(line_.c_str(), nullptr, 16);
-    last_chunk_ = data_left_ == 0;
-    return false;
-  }
-
-  std::string line_;
-  bool in_head_ = true;
-  bool chunked_ = false;
-  bool last_chunk_ = false;
-  size_t length_ = 0;
-  size_t data_left_ = 0;
-};
 
 struct Stream {
   int fd = -1;
-  int64_t sent = 0;  // when the request was
+  int64_t sent = 0;     // when the request was
+  bool opened = false;  // the first request had its first event
   bool first_seen = false;
   Deframer deframer;
   std::string tail;  // the end of the body so far, where an event may be cut
@@ -135,6 +52,7 @@ class Load {
  public:
   Load(int port, int streams, double seconds, const std::string& query)
       : port_(port),
+        seconds_(seconds),
         streams_(static_cast<size_t>(streams)),
         epoll_(epoll_create1(0)),
         unary_(query.find("unary=") != std::string::npos) {
@@ -143,32 +61,56 @@ class Load {
     request_ = "POST /v1/chat/completions?" + query +
                " HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: " +
                std::to_string(body.size()) + "\r\n\r\n" + body;
-    begin_ = NowNs();
-    end_ = begin_ + static_cast<int64_t>(seconds * 1e9);
-    counted_from_ = begin_ + static_cast<int64_t>(seconds * 1e8);
   }
 
   void Run() {
     for (Stream& stream : streams_) Connect(stream);
-    std::array<epoll_event, 512> events;
-    while (NowNs() < end_) {
-      const int count = epoll_wait(epoll_, events.data(), events.size(), 20);
-      for (int i = 0; i < count; ++i) Read(streams_[events[i].data.u32]);
-    }
-    const double seconds = static_cast<double>(end_ - counted_from_) / 1e9;
-    std::printf(
-        "{\"events\":%lld,\"seconds\":%.3f,\"events_per_second\":%.0f,\"transit_us\":{\"p50\":%.1f,"
-        "\"p99\":%.1f},"
-        "\"first_us\":{\"p50\":%.1f,\"p99\":%.1f},\"answers\":%lld,\"errors\":%lld}\n",
-        static_cast<long long>(transit_.total()), seconds,
-        static_cast<double>(transit_.total()) / seconds, transit_.QuantileUs(0.5),
-        transit_.QuantileUs(0.99), first_.QuantileUs(0.5), first_.QuantileUs(0.99),
-        static_cast<long long>(answers_), static_cast<long long>(errors_));
+    const int64_t latest = NowNs() + kOpeningNs;
+    ReadUntil([&] { return opened() || NowNs() >= latest; });
+    if (!opened()) errors_ += static_cast<int64_t>(streams_.size()) - opening_.total();
+    const int64_t settled = NowNs() + kSettlingNs;
+    ReadUntil([&] { return NowNs() >= settled; });
+
+    std::puts("counting");
+    std::fflush(stdout);
+    counted_from_ = NowNs();
+    const int64_t end = counted_from_ + static_cast<int64_t>(seconds_ * 1e9);
+    ReadUntil([&] { return NowNs() >= end; });
+    std::printf("{\"events\":%lld,\"seconds\":%.3f,\"answers\":%lld,\"errors\":%lld",
+                Long(transit_.total()), seconds_, Long(answers_), Long(errors_));
+    Print("transit_us", transit_);
+    Print("first_us", first_);
+    Print("opening_us", opening_);
+    std::puts("}");
   }
 
  private:
+  static constexpr int64_t kOpeningNs = 20'000'000'000;
+  static constexpr int64_t kSettlingNs = 500'000'000;
+
+  static long long Long(int64_t number) { return number; }
+
+  static void Print(const char* name, const Histogram& histogram) {
+    std::printf(",\"%s\":{\"count\":%lld,\"p50\":%.2f,\"p99\":%.2f}", name, Long(histogram.total()),
+                histogram.QuantileUs(0.5), histogram.QuantileUs(0.99));
+  }
+
+  template <typename Condition>
+  void ReadUntil(Condition done) {
+    std::array<epoll_event, 512> events;
+    while (!done()) {
+      const int count = epoll_wait(epoll_, events.data(), events.size(), 20);
+      for (int i = 0; i < count; ++i) Read(streams_[events[i].data.u32]);
+    }
+  }
+
+  bool opened() const { return opening_.total() >= static_cast<int64_t>(streams_.size()); }
+  bool counting() const { return counted_from_ > 0; }
+
   void Connect(Stream& stream) {
+    const bool opened = stream.opened;
     stream = {};
+    stream.opened = opened;
     stream.fd = socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -206,15 +148,28 @@ class Load {
     }
     const int64_t now = NowNs();
     const int ended = stream.deframer.Feed(buffer_, static_cast<size_t>(got), &stream.tail);
+    if (stream.deframer.refused()) {
+      ++errors_;
+      close(stream.fd);
+      return Connect(stream);
+    }
     if (unary_) {
       stream.tail.clear();
-      if (ended > 0) first_.Add(now - stream.sent);
+      if (ended > 0) TakeFirst(stream, now);
     } else {
       TakeEvents(stream, now);
     }
     if (ended == 0) return;
-    if (now >= counted_from_) ++answers_;
+    if (counting()) ++answers_;
     Send(stream);
+  }
+
+  void TakeFirst(Stream& stream, int64_t now) {
+    if (!std::exchange(stream.opened, true)) {
+      opening_.Add(now - stream.sent);
+    } else if (counting() && stream.sent >= counted_from_) {
+      first_.Add(now - stream.sent);
+    }
   }
 
   void TakeEvents(Stream& stream, int64_t now) {
@@ -222,9 +177,8 @@ class Load {
     for (size_t end; (end = stream.tail.find("\n\n", at)) != std::string::npos; at = end + 2) {
       const char* event = stream.tail.data() + at;
       if (std::strncmp(event, "data: {\"created\":", 17) == 0) {
-        if (!stream.first_seen) first_.Add(now - stream.sent);
-        stream.first_seen = true;
-        if (now >= counted_from_) transit_.Add(now - std::strtoll(event + 17, nullptr, 10));
+        if (!std::exchange(stream.first_seen, true)) TakeFirst(stream, now);
+        if (counting()) transit_.Add(now - std::strtoll(event + 17, nullptr, 10));
       } else if (std::strncmp(event, "data: [DONE]", 12) != 0) {
         ++errors_;
       }
@@ -233,15 +187,15 @@ class Load {
   }
 
   const int port_;
+  const double seconds_;
   std::vector<Stream> streams_;
   const int epoll_;
   const bool unary_;
   std::string request_;
-  int64_t begin_ = 0;
-  int64_t end_ = 0;
-  int64_t counted_from_ = 0;
+  int64_t counted_from_ = 0;  // 0: not yet
   Histogram transit_;
   Histogram first_;
+  Histogram opening_;
   int64_t answers_ = 0;
   int64_t errors_ = 0;
   char buffer_[65536];

@@ -1,15 +1,19 @@
 """What is measured: Sluice, nginx with two buffer sizes, HAProxy, and no proxy at all, each on a core of its own."""
 
+import collections
 import contextlib
 import json
+import os
 import pathlib
 import signal
 import socket
 import subprocess
-import sys
 import time
 
 PROXY_CORE, LOAD_CORE = "0", "1"
+
+# pid: the process that relays; control: the port that takes changes; both None where there is none.
+Proxy = collections.namedtuple("Proxy", "port pid control", defaults=(None, None))
 
 NGINX_CONF = """
 worker_processes 1; daemon off; pid {dir}/nginx.pid; error_log {dir}/error.log;
@@ -32,7 +36,7 @@ http {{
 HAPROXY_CONF = """
 global
   nbthread 1
-  maxconn 9800
+  maxconn {connections}
 defaults
   mode http
   option abortonclose
@@ -49,6 +53,10 @@ backend engines
 """
 
 
+class Failed(Exception):
+    """A measurement came to nothing; the run goes on without it."""
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -59,7 +67,7 @@ def wait_for(condition, what, seconds=10):
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
-            sys.exit(f"bench: {what} did not come up")
+            raise Failed(f"no {what} after {seconds} s")
         time.sleep(0.02)
 
 
@@ -68,37 +76,42 @@ def accepts(port):
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
+def pinned(core, *command):
+    """The command on one core, ended by the kernel should this process die without doing so."""
+    return ["setpriv", "--pdeathsig", "TERM", "taskset", "-c", core, *map(str, command)]
+
+
 @contextlib.contextmanager
 def process(core, *command, stdout=subprocess.DEVNULL):
-    child = subprocess.Popen(["taskset", "-c", core, *map(str, command)], stdout=stdout, stderr=subprocess.DEVNULL)
-    try:
-        yield child.pid
-    finally:
-        child.send_signal(signal.SIGTERM)
+    with subprocess.Popen(pinned(core, *command), stdout=stdout, stderr=subprocess.DEVNULL) as child:
         try:
-            child.wait(5)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+            yield child.pid
+        finally:
+            child.send_signal(signal.SIGTERM)
+            try:
+                child.wait(5)
+            except subprocess.TimeoutExpired:
+                child.kill()
 
 
 @contextlib.contextmanager
-def sluice(args, engine, directory):
+def sluice(options, engine, directory):
     port, control, admin = free_port(), free_port(), free_port()
     config = directory / "sluice.json"
     config.write_text(json.dumps({
         "pools": [{"id": "bench", "endpoints": [{"id": "engine", "uri": f"http://127.0.0.1:{engine}"}]}],
         "routes": [{"model": "*", "pool": "bench"}]}))
-    with process(PROXY_CORE, args.bin / "sluiced", "--config", config, "--loops", 1, "--listen", f"127.0.0.1:{port}",
-                 "--control", f"127.0.0.1:{control}", "--admin", f"127.0.0.1:{admin}", "--drain", "0s") as pid:
-        wait_for(lambda: accepts(port), "sluiced")
+    with process(PROXY_CORE, options.bin / "sluiced", "--config", config, "--loops", 1, "--listen",
+                 f"127.0.0.1:{port}", "--control", f"127.0.0.1:{control}", "--admin", f"127.0.0.1:{admin}",
+                 "--drain", "0s") as pid:
+        wait_for(lambda: accepts(port) and accepts(control), "sluiced")
         with contextlib.ExitStack() as watchers:
-            if any(args.watched_by):
+            if any(options.watched_by):
                 said = watchers.enter_context(open(directory / "watchers", "w+"))
                 watchers.enter_context(
-                    process(LOAD_CORE, args.bin / "bench_watch", control, *args.watched_by, stdout=said))
+                    process(LOAD_CORE, options.bin / "bench_watch", control, *options.watched_by, stdout=said))
                 wait_for(lambda: (directory / "watchers").read_text() == "ready\n", "bench_watch")
-            yield port, pid
+            yield Proxy(port, pid, control)
 
 
 @contextlib.contextmanager
@@ -109,35 +122,37 @@ def nginx(_, engine, directory, buffers=""):
     with process(PROXY_CORE, "nginx", "-c", conf, "-e", directory / "error.log") as pid:
         wait_for(lambda: accepts(port), "nginx")
         children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        yield port, int(children[0])
+        yield Proxy(port, int(children[0]))
 
 
-def nginx_64k(args, engine, directory):
-    return nginx(args, engine, directory, buffers="proxy_buffer_size 64k; proxy_buffers 8 64k;")
+def nginx_64k(options, engine, directory):
+    return nginx(options, engine, directory, buffers="proxy_buffer_size 64k; proxy_buffers 8 64k;")
 
 
 @contextlib.contextmanager
-def haproxy(_, engine, directory):
+def haproxy(options, engine, directory):
     port = free_port()
     conf = directory / "haproxy.cfg"
-    conf.write_text(HAPROXY_CONF.format(engine=engine, port=port))
+    conf.write_text(HAPROXY_CONF.format(engine=engine, port=port, connections=options.most_streams + 100))
     with process(PROXY_CORE, "haproxy", "-db", "-f", conf) as pid:
         wait_for(lambda: accepts(port), "haproxy")
-        yield port, pid
+        yield Proxy(port, pid)
 
 
 @contextlib.contextmanager
 def direct(_, engine, __):
-    yield engine, None
+    yield Proxy(engine)
 
 
 PEERS = {"sluice": sluice, "nginx": nginx, "nginx 64k": nginx_64k, "haproxy": haproxy, "direct": direct}
 
 
-def versions():
+def facts():
+    """What the numbers depend on."""
     def first_line(*command):
         said = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False).stdout
         return said.splitlines()[0].strip() if said else ""
-    return {"nginx": first_line("nginx", "-v"), "haproxy": first_line("haproxy", "-v"),
-            "kernel": first_line("uname", "-sr"), "commit": first_line("git", "rev-parse", "--short", "HEAD"),
+    return {"commit": first_line("git", "describe", "--always", "--dirty", "--exclude=*"),
+            "nginx": first_line("nginx", "-v"), "haproxy": first_line("haproxy", "-v"),
+            "kernel": first_line("uname", "-sr"), "cores": os.cpu_count(),
             "processor": first_line("sh", "-c", "grep -m1 'model name' /proc/cpuinfo | cut -d: -f2")}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts the system calls of Sluice and nginx per piece written, with strace, which slows both down: no times."""
+"""Counts the system calls of the proxies per piece written, with strace, which slows them down: no times."""
 
 import argparse
 import pathlib
@@ -7,25 +7,22 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 import scenarios
-from measure import set_up
-from peers import LOAD_CORE
+from measure import await_counting, clients, set_up
 
-SECONDS, TRACED_SECONDS = 6, 3
-CALLS = ("recvfrom", "sendto", "sendmsg", "writev", "epoll_wait", "epoll_ctl", "ioctl", "madvise", "futex", "write")
+PEERS, SECONDS, TRACED_SECONDS = ("sluice", "nginx", "haproxy"), 5, 3
+WRITES = ("sendto", "sendmsg", "writev")
+CALLS = ("recvfrom", *WRITES, "epoll_wait", "epoll_ctl", "ioctl", "madvise", "futex", "write")
 
 
-def traced(args, peer, streams, query):
+def traced(options, peer, streams, query):
     """Calls by name while the load runs."""
-    with set_up(args, peer) as (port, pid), tempfile.NamedTemporaryFile("r") as counts:
-        load = subprocess.Popen(["taskset", "-c", LOAD_CORE, args.bin / "bench_load", str(port), str(streams),
-                                 str(SECONDS), query], stdout=subprocess.DEVNULL)
-        time.sleep(1.5)
+    with set_up(options, peer) as up, tempfile.NamedTemporaryFile("r") as counts, \
+            clients(SECONDS, options.bin / "bench_load", up.port, streams, SECONDS, query) as child:
+        await_counting(child)
         subprocess.run(["timeout", "-s", "INT", str(TRACED_SECONDS), "strace", "-f", "-c", "-U", "calls,name", "-o",
-                        counts.name, "-p", str(pid)], stderr=subprocess.DEVNULL, check=False)
-        load.wait()
+                        counts.name, "-p", str(up.pid)], stderr=subprocess.DEVNULL, check=False)
         calls = {}
         for line in pathlib.Path(counts.name).read_text().splitlines():
             fields = line.split()
@@ -37,17 +34,17 @@ def traced(args, peer, streams, query):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", type=pathlib.Path, required=True, help="folder of the built programs")
-    args = parser.parse_args()
-    args.watched_by = (0, 0)
+    options = parser.parse_args()
+    options.watched_by, options.most_streams = (0, 0), scenarios.MOST
     if not shutil.which("strace"):
         sys.exit("bench: strace is missing; scripts/bootstrap --bench installs it")
     scenario = scenarios.paced(1000)
     streams, _, query = scenarios.LOADS[scenario]
     print(f"| {scenario}, calls per write | " + " | ".join(CALLS) + " |")
     print("|---" * (len(CALLS) + 1) + "|")
-    for peer in ("sluice", "nginx"):
-        calls = traced(args, peer, streams, query)
-        writes = max(1, sum(calls.get(name, 0) for name in ("sendto", "sendmsg", "writev")))
+    for peer in PEERS:
+        calls = traced(options, peer, streams, query)
+        writes = max(1, sum(calls.get(name, 0) for name in WRITES))
         print(f"| {peer} | " + " | ".join(f"{calls.get(name, 0) / writes:.3f}" for name in CALLS) + " |")
 
 
