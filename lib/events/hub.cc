@@ -12,7 +12,9 @@ constexpr size_t kStep = 256;
 
 }  // namespace
 
-Hub::Hub(Options options) : ring_(std::max<size_t>(options.capacity, 1)) {}
+Hub::Hub(Options options) : ring_(std::max<size_t>(options.capacity, 1), Event()) {
+  ring_.clear();  // all of its memory was touched: no publisher waits for the system to give it
+}
 
 void Hub::Publish(Event event) {
   bool wake = false;

@@ -23,8 +23,7 @@ namespace sluice::events {
 class Hub {
  public:
   struct Options {
-    /// Events held, at least 1. Memory is touched with use, up to about 100 bytes an event and what
-    /// the events share.
+    /// Events held, at least 1. Takes about 80 bytes for each at once, and what the events share.
     size_t capacity = 65536;
   };
   struct Stats {

@@ -136,6 +136,10 @@ class ClientSink {
 
   /// Lets other answers that have something to do go first.
   virtual void LetOthersRun() {}
+
+  /// What is passed comes in pieces so fast that it may wait a moment, for more of it to come at
+  /// once.
+  virtual void LetMoreCome() {}
 };
 
 /// One answer on its way to the client, whether an upstream gave it or the gateway made it.

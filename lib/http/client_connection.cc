@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "lib/base/release.h"
 #include "lib/runtime/loop.h"
 
 namespace sluice::http {
@@ -67,7 +68,7 @@ ClientConnection::Incoming ClientConnection::ReadRequest(const RequestParser::Li
     size_t consumed = 0;
     const RequestParser::Result result = parser.Feed(unparsed_, &consumed);
     unparsed_.erase(0, consumed);
-    if (unparsed_.empty()) unparsed_ = {};
+    if (unparsed_.empty()) Release(unparsed_);
     if (in_body) body_bytes += consumed;
     switch (result) {
       case RequestParser::Result::kNeedMore:

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "lib/base/release.h"
 #include "lib/http/grammar.h"
 
 namespace sluice::http {
@@ -75,6 +76,9 @@ std::string HeadScanner::FaultText() const {
   return "";
 }
 
-void HeadScanner::Reset() { *this = HeadScanner(limits_); }
+void HeadScanner::Reset() {
+  Release(head_);
+  *this = HeadScanner(limits_);
+}
 
 }  // namespace sluice::http

@@ -11,6 +11,7 @@
 #include "absl/functional/function_ref.h"
 
 #include "lib/base/log.h"
+#include "lib/base/release.h"
 #include "lib/http/head_writer.h"
 #include "lib/runtime/loop.h"
 
@@ -20,6 +21,8 @@ namespace {
 /// All that httplib reads of any request. The method is always GET: for HEAD, too, what follows the
 /// head is the answer's affair.
 constexpr absl::string_view kCanonicalRequest = "GET / HTTP/1.1\r\n\r\n";
+
+constexpr uint64_t kTurnsOfALongAnswer = 4;
 
 /// One answer on its way to the wire:
 ///
@@ -97,6 +100,8 @@ class AnswerStream final : public httplib::Stream, public ClientSink {
 
   void LetOthersRun() override { runtime::Yield(); }
 
+  void LetMoreCome() override { runtime::LetMoreCome(); }
+
   // httplib::Stream:
 
   bool is_readable() const override { return true; }
@@ -117,7 +122,7 @@ class AnswerStream final : public httplib::Stream, public ClientSink {
     absl::Span<iovec> unsent = absl::MakeSpan(parts);
     if (pending_head_.empty()) unsent.remove_prefix(1);
     result_ = connection_.Write(unsent, stall_limit_);
-    pending_head_ = {};
+    Release(pending_head_);
     return result_ == Result::kOk ? static_cast<ssize_t>(size) : -1;
   }
 
@@ -128,12 +133,12 @@ class AnswerStream final : public httplib::Stream, public ClientSink {
  private:
   /// One turn of httplib's content provider; false ends the body where it is.
   bool Provide(httplib::DataSink& sink) {
-    const bool committing = body_ == nullptr;
     body_ = &sink;
     switch (Advance()) {
       case Answer::Step::kMore:
-        // What the phases before the commit needed of the stack is not needed again.
-        if (committing) runtime::ReleaseUnusedStack();
+        // What the phases before the commit needed of the stack is not needed again, if the answer
+        // is long enough for that to matter.
+        if (++turns_ == kTurnsOfALongAnswer) runtime::ReleaseUnusedStack();
         return true;
       case Answer::Step::kEnd:
         sink.done();
@@ -158,6 +163,7 @@ class AnswerStream final : public httplib::Stream, public ClientSink {
   ClientConnection& connection_;
   const HttplibDispatch::Framing framing_;
   std::unique_ptr<Answer> answer_;
+  uint64_t turns_ = 0;
   httplib::DataSink* body_ = nullptr;  // once httplib asked for the body
   bool httplib_done_ = false;
   std::string pending_head_;

@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 #include <utility>
 
+#include "lib/base/release.h"
 #include "lib/http/head_writer.h"
 #include "lib/http/wait_results.h"
 #include "lib/runtime/loop.h"
@@ -70,7 +71,7 @@ WaitResult UpstreamConnection::ReadHead(Instant deadline, ResponseHead* head) {
         case ResponseParser::Result::kHead:
           *head = parser_->TakeHead();
           sent_whole_ = request_sent();
-          head_ = {};
+          Release(head_);
           return {};
         case ResponseParser::Result::kError:
           result = Failed(parser_->failure().cause, parser_->failure().detail);

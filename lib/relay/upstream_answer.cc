@@ -15,6 +15,9 @@ namespace {
 // for it.
 constexpr Duration kEndGrace = std::chrono::seconds(2);
 
+// Events that follow each other faster are read by nobody one by one.
+constexpr Duration kFastGap = std::chrono::milliseconds(2);
+
 // An event stream has no length: an event that ends it after a break would not fit into one.
 Answer::Body BodyOf(const HeldAnswer& held) {
   if (!held.has_body) return Answer::Body::kNone;
@@ -70,6 +73,7 @@ Answer::Step UpstreamAnswer::Commit(Uncommitted answer, ClientSink& sink) {
 
 Answer::Step UpstreamAnswer::Relay(ClientSink& sink) {
   const Limit limit = SilenceLimit();
+  const Instant before = last_passed_at_;
   absl::string_view piece;
   bool last = false;
   const WaitResult wait = stream_->ReadBody(limit.at, &piece, &last);
@@ -80,7 +84,9 @@ Answer::Step UpstreamAnswer::Relay(ClientSink& sink) {
       if (!last && !watch_.closed() && exchange_->OverAllowance()) {
         return Break(sink, Cause::kOverLimit, "its principal's tokens of the minute are used up");
       }
-      return last ? Relay(sink) : Step::kMore;
+      if (last) return Relay(sink);
+      if (watch_.is_event_stream()) HoldBackIfFast(last_passed_at_ - before, sink);
+      return Step::kMore;
     case WaitResult::kEnd:
       return EndOfBody(sink);
     case WaitResult::kDeadline:
@@ -91,6 +97,11 @@ Answer::Step UpstreamAnswer::Relay(ClientSink& sink) {
       break;
   }
   return Break(sink, wait.failure, wait.detail);
+}
+
+void UpstreamAnswer::HoldBackIfFast(Duration gap, ClientSink& sink) {
+  const bool was_fast = std::exchange(fast_, gap < kFastGap);
+  if (fast_ && was_fast) sink.LetMoreCome();
 }
 
 bool UpstreamAnswer::Pass(absl::string_view piece, ClientSink& sink) {

@@ -45,6 +45,8 @@ class UpstreamAnswer final : public Answer {
   /// Writes what passes of `piece` and then observes it. False: the client is lost and the exchange
   /// finished.
   bool Pass(absl::string_view piece, ClientSink& sink);
+  /// `gap`: between the last two pieces.
+  void HoldBackIfFast(Duration gap, ClientSink& sink);
   /// Writes `bytes`, if any. False as above.
   bool Write(absl::string_view bytes, ClientSink& sink);
   /// Goes on after a write, or finishes.
@@ -73,6 +75,7 @@ class UpstreamAnswer final : public Answer {
   std::unique_ptr<Digest> written_;  // of what left, once that may differ
   const Limit first_frame_;
   Instant last_passed_at_;  // when the last piece had been written
+  bool fast_ = false;       // and so soon after the one before
   const std::optional<Cause> standing_;
   const std::optional<Duration> rest_;
   const dialect::Dialect dialect_;

@@ -47,6 +47,7 @@ class Fiber {
   Instant deadline = kNever;  // of the present wait
   Instant armed = kNever;     // when the loop's timer will look at this fiber next
   int turns = 0;              // waits that found all ready, since the last suspension
+  bool hurried = false;       // it said so in this turn: LetMoreCome
 
   bool interrupted = false;
   uint64_t interrupt_span = 0;  // counts Interrupter::Arm()

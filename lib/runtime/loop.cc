@@ -7,7 +7,9 @@
 #include <functional>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <thread>
 #include <unistd.h>
+#include <utility>
 
 #include "lib/base/log.h"
 #include "lib/runtime/fiber.h"
@@ -22,6 +24,10 @@ thread_local Loop* current_loop = nullptr;
 constexpr int kTurnsInARow = 16;
 /// Rounds of the loop after which a fiber that yielded goes on, whoever is ready.
 constexpr int kMostRoundsYielded = 64;
+
+/// Long enough for more bytes to come from a sender that does not pause, and short beside what a
+/// reader notices.
+constexpr auto kRest = std::chrono::microseconds(500);
 
 Instant Now() { return std::chrono::steady_clock::now(); }
 
@@ -170,7 +176,12 @@ int Loop::PollTimeoutMs() const {
 void Loop::Poll() {
   // Many, so that what a crowd asks for at once is known before any of it is done.
   std::array<epoll_event, 1024> events;
-  const int count = ::epoll_wait(epoll_fd_, events.data(), events.size(), PollTimeoutMs());
+  const int timeout_ms = PollTimeoutMs();
+  if (std::exchange(rest_due_, false) && timeout_ms != 0) {
+    rests_.fetch_add(1, std::memory_order_relaxed);
+    std::this_thread::sleep_for(kRest);
+  }
+  const int count = ::epoll_wait(epoll_fd_, events.data(), events.size(), timeout_ms);
   // All marks are set before any fiber runs: a fiber may close a socket that has an event in this
   // batch.
   for (int i = 0; i < count; ++i) {
@@ -197,6 +208,7 @@ void Loop::RunReady() {
     rounds_yielded_ = 0;
   }
   batch_.swap(ready_);
+  size_t hurried = 0;
   for (Fiber* fiber : batch_) {
     running_ = fiber;
     fiber->state = Fiber::State::kRunning;
@@ -206,10 +218,12 @@ void Loop::RunReady() {
       goes_on = fiber->Resume();
     }
     running_ = nullptr;
+    hurried += std::exchange(fiber->hurried, false) ? 1 : 0;
     if (goes_on) continue;
     live_fibers_.fetch_sub(1, std::memory_order_relaxed);
     idle_.push_back(fiber);
   }
+  rest_due_ = 2 * hurried > batch_.size();
   batch_.clear();
 }
 
@@ -235,6 +249,8 @@ void Yield() {
   loop->yielded_.push_back(self);
   self->Suspend();
 }
+
+void LetMoreCome() { Loop::Current()->running_->hurried = true; }
 
 void RunOnLoopStack(absl::FunctionRef<void()> work) {
   Loop* loop = Loop::Current();

@@ -106,6 +106,24 @@ TEST_F(RecordTest, LargestGapIsTheClientsWhenItDidNotRead) {
   EXPECT_TRUE(finished().largest_gap_by_client);
 }
 
+TEST_F(RecordTest, LetsMoreComeOnceEventsFollowEachOtherFast) {
+  const auto held_back = [this](Duration gap) {
+    Script script = Script().Head(200, kEventStreamType).Piece(kHello);
+    for (int i = 0; i < 4; ++i) script.Silence(gap).Piece(kHello);
+    transport_.Play(script.Piece(kStop).Piece(kDone).End());
+    return RunApart().let_more_come();
+  };
+  EXPECT_EQ(held_back(milliseconds(2)), 1) << "the last three came at once: two fast gaps in a row";
+  EXPECT_EQ(held_back(milliseconds(1)), 5) << "of six gaps all but the first";
+}
+
+TEST_F(RecordTest, LetsNoMoreComeOfABodyThatIsNoEventStream) {
+  Script script = Script().Head(200, "application/json");
+  for (int i = 0; i < 4; ++i) script.Piece("   ");
+  transport_.Play(script.Piece("{}").End());
+  EXPECT_EQ(RunApart().let_more_come(), 0);
+}
+
 TEST_F(RecordTest, FramesTellTheTimeSinceTheOneBefore) {
   transport_.Play(Script()
                       .Silence(seconds(2))

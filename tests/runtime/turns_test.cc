@@ -75,6 +75,45 @@ TEST(YieldTest, EndsWhileOthersAreAlwaysReady) {
   EXPECT_TRUE(went_on);
 }
 
+/// How often the loop rests when so many of three fibers say once that more may come.
+uint64_t RestsOf(int hurried) {
+  uint64_t rests = 0;
+  RunFiber([&] {
+    SleepUntil(In(milliseconds(0)));
+    Loop* loop = Loop::Current();
+    for (int i = 0; i < 3; ++i) {
+      loop->Spawn([i, hurried] {
+        if (i < hurried) LetMoreCome();
+        SleepUntil(In(milliseconds(1)));
+      });
+    }
+    SleepUntil(In(milliseconds(100)));
+    rests = loop->rests();
+  });
+  return rests;
+}
+
+TEST(LetMoreComeTest, RestsOnceAfterATurnInWhichMostFibersSaidSo) {
+  EXPECT_EQ(RestsOf(3), 1u);
+  EXPECT_EQ(RestsOf(2), 1u);
+}
+
+TEST(LetMoreComeTest, DoesNotRestForAFewAmongOthers) {
+  EXPECT_EQ(RestsOf(0), 0u);
+  EXPECT_EQ(RestsOf(1), 0u);
+}
+
+TEST(LetMoreComeTest, DoesNotRestWhileAnybodyIsReady) {
+  uint64_t rests = 1;
+  RunFiber([&] {
+    LetMoreCome();
+    Loop::Current()->Spawn([] {});
+    Yield();
+    rests = Loop::Current()->rests();
+  });
+  EXPECT_EQ(rests, 0u);
+}
+
 TEST(RunOnLoopStackTest, RunsOffTheFibersStackAndComesBack) {
   std::ptrdiff_t distance = 0;
   Wake after = Wake::kReady;

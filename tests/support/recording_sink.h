@@ -36,6 +36,9 @@ class RecordingSink final : public ClientSink {
     if (others_) others_();
   }
 
+  void LetMoreCome() override { ++let_more_come_; }
+  int let_more_come() const { return let_more_come_; }
+
   void WriteHead(const ResponseHead& head) override {
     EXPECT_FALSE(has_head_) << "a second head";
     has_head_ = true;
@@ -75,6 +78,7 @@ class RecordingSink final : public ClientSink {
   Result flush_result_ = Result::kOk;
   std::function<void(Duration)> hook_;
   std::function<void()> others_;
+  int let_more_come_ = 0;
   bool has_head_ = false;
   ResponseHead head_;
   std::vector<std::string> writes_;
