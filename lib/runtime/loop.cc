@@ -5,9 +5,10 @@
 #include <chrono>
 #include <cstdlib>
 #include <functional>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <thread>
+#include <time.h>
 #include <unistd.h>
 #include <utility>
 
@@ -27,7 +28,7 @@ constexpr int kMostRoundsYielded = 64;
 
 /// Long enough for more bytes to come from a sender that does not pause, and short beside what a
 /// reader notices.
-constexpr auto kRest = std::chrono::microseconds(500);
+constexpr timespec kRest{.tv_sec = 0, .tv_nsec = 500'000};
 
 Instant Now() { return std::chrono::steady_clock::now(); }
 
@@ -179,7 +180,7 @@ void Loop::Poll() {
   const int timeout_ms = PollTimeoutMs();
   if (std::exchange(rest_due_, false) && timeout_ms != 0) {
     rests_.fetch_add(1, std::memory_order_relaxed);
-    std::this_thread::sleep_for(kRest);
+    ::ppoll(nullptr, 0, &kRest, nullptr);
   }
   const int count = ::epoll_wait(epoll_fd_, events.data(), events.size(), timeout_ms);
   // All marks are set before any fiber runs: a fiber may close a socket that has an event in this
