@@ -66,6 +66,7 @@ Answer::Step UpstreamAnswer::Commit(Uncommitted answer, ClientSink& sink) {
   sink.WriteHead(answer.head);
   if (!answer.held.empty() && !Pass(answer.held, sink)) return Step::kAbort;
   if (answer.ended) return EndOfBody(sink);
+  if (MustStop()) return Stop(sink);
   const bool alone = exchange_->record().bytes_to_client == 0;
   if (alone && !Survives(sink.Flush(pool_.timeouts.client_stall))) return Step::kAbort;
   return Step::kMore;
@@ -81,10 +82,8 @@ Answer::Step UpstreamAnswer::Relay(ClientSink& sink) {
     case WaitResult::kOk:
       exchange_->record().bytes_from_upstream += piece.size();
       if (!Pass(piece, sink)) return Step::kAbort;
-      if (!last && !watch_.closed() && exchange_->OverAllowance()) {
-        return Break(sink, Cause::kOverLimit, "its principal's tokens of the minute are used up");
-      }
       if (last) return Relay(sink);
+      if (MustStop()) return Stop(sink);
       if (watch_.is_event_stream()) HoldBackIfFast(last_passed_at_ - before, sink);
       return Step::kMore;
     case WaitResult::kEnd:
@@ -158,6 +157,10 @@ Answer::Step UpstreamAnswer::EndOfBody(ClientSink& sink) {
   // Any other body came whole and was passed whole, whatever it holds.
   Finish(standing_.value_or(cause));
   return Step::kEnd;
+}
+
+Answer::Step UpstreamAnswer::Stop(ClientSink& sink) {
+  return Break(sink, Cause::kOverLimit, "its principal's tokens of the minute are used up");
 }
 
 Answer::Step UpstreamAnswer::Break(ClientSink& sink, Cause cause, absl::string_view detail) {

@@ -52,6 +52,9 @@ class UpstreamAnswer final : public Answer {
   /// Goes on after a write, or finishes.
   bool Survives(ClientSink::Result result);
   Step EndOfBody(ClientSink& sink);
+  /// Whether its principal may have no more of it.
+  bool MustStop() const { return !watch_.closed() && exchange_->OverAllowance(); }
+  Step Stop(ClientSink& sink);
   Step Break(ClientSink& sink, Cause cause, absl::string_view detail);
   void CloseUpstream();
   /// Tells the endpoint and the key how it went, and gives them back.
