@@ -51,6 +51,17 @@ class Daemon {
   uint16_t admin_port() { return PortOf("admin"); }
   ChildProcess& child() { return child_; }
 
+  /// "/proc/PID/`what`"
+  std::string ProcPath(absl::string_view what) const {
+    return absl::StrCat("/proc/", child_.pid(), "/", what);
+  }
+  /// Of its memory, what is resident now.
+  int64_t RssKib() const {
+    int64_t pages = 0;
+    std::ifstream(ProcPath("statm")) >> pages >> pages;
+    return pages * ::sysconf(_SC_PAGESIZE) / 1024;
+  }
+
   static std::vector<std::string> Args(const std::vector<std::string>& flags) {
     std::vector<std::string> args = {SLUICE_BIN "/sluiced", "--listen=127.0.0.1:0",
                                      "--control=127.0.0.1:0", "--admin=127.0.0.1:0", "--loops=1"};

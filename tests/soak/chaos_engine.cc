@@ -65,6 +65,8 @@ Script Answer(uint64_t seed, const EngineRequest& request) {
           .SseHead()
           .Chunk("data: {\"error\":{\"message\":\"no\",\"type\":\"server_error\"}}\n\n")
           .LastChunk();
+    case 4:  // slow to begin
+      return Script().Pause(milliseconds(30)).Repeat(1, Stream(stream, random));
     default:
       return Stream(stream, random);
   }

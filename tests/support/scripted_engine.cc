@@ -164,6 +164,8 @@ void ScriptedEngine::Wake() {
 }
 
 RefusingPort::RefusingPort() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  const int on = 1;
+  ::setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   port_ = BindLoopback(fd_, 0);  // bound, never listening: nobody else gets it, and it refuses
 }
 

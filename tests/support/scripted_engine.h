@@ -173,7 +173,8 @@ class ScriptedEngine {
   std::thread thread_;
 };
 
-/// A port of 127.0.0.1 that refuses connections for as long as this lives.
+/// A port of 127.0.0.1 that refuses connections for as long as this lives, but while an engine that
+/// was told to takes it.
 class RefusingPort {
  public:
   RefusingPort();
