@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <httplib.h>
@@ -23,6 +24,10 @@ namespace {
 constexpr absl::string_view kCanonicalRequest = "GET / HTTP/1.1\r\n\r\n";
 
 constexpr uint64_t kTurnsOfALongAnswer = 4;
+
+/// A larger piece is not copied into its chunk. To copy a smaller one costs less than a system call
+/// of more parts.
+constexpr size_t kMostCopied = 4096;
 
 /// One answer on its way to the wire:
 ///
@@ -92,7 +97,11 @@ class AnswerStream final : public httplib::Stream, public ClientSink {
   Result Write(absl::string_view bytes, Duration stall_limit) override {
     if (result_ != Result::kOk) return result_;
     stall_limit_ = stall_limit;
-    body_->write(bytes.data(), bytes.size());
+    if (chunked_ && bytes.size() > kMostCopied) {
+      SendChunk(bytes);
+    } else {
+      body_->write(bytes.data(), bytes.size());
+    }
     return result_;
   }
 
@@ -117,12 +126,8 @@ class AnswerStream final : public httplib::Stream, public ClientSink {
   ssize_t write(const char* bytes, size_t size) override {
     // httplib's head; where a handler threw, one with what the exception said.
     if (body_ == nullptr && !httplib_done_) return static_cast<ssize_t>(size);
-    std::array<iovec, 2> parts = {iovec{pending_head_.data(), pending_head_.size()},
-                                  iovec{const_cast<char*>(bytes), size}};
-    absl::Span<iovec> unsent = absl::MakeSpan(parts);
-    if (pending_head_.empty()) unsent.remove_prefix(1);
-    result_ = connection_.Write(unsent, stall_limit_);
-    Release(pending_head_);
+    std::array<iovec, 2> parts = {Head(), iovec{const_cast<char*>(bytes), size}};
+    Send(absl::MakeSpan(parts));
     return result_ == Result::kOk ? static_cast<ssize_t>(size) : -1;
   }
 
@@ -131,6 +136,27 @@ class AnswerStream final : public httplib::Stream, public ClientSink {
   socket_t socket() const override { return 0; }
 
  private:
+  iovec Head() { return {pending_head_.data(), pending_head_.size()}; }
+
+  /// Sends `parts`, of which the first is Head().
+  void Send(absl::Span<iovec> parts) {
+    if (pending_head_.empty()) parts.remove_prefix(1);
+    result_ = connection_.Write(parts, stall_limit_);
+    Release(pending_head_);
+  }
+
+  /// The chunk that httplib's sink would make of `bytes`. That copies them twice, for as long as a
+  /// slow client takes.
+  void SendChunk(absl::string_view bytes) {
+    char size[2 * sizeof(size_t) + sizeof "\r\n"];
+    const int size_bytes = std::snprintf(size, sizeof size, "%zx\r\n", bytes.size());
+    char end[] = "\r\n";
+    std::array<iovec, 4> parts = {Head(), iovec{size, static_cast<size_t>(size_bytes)},
+                                  iovec{const_cast<char*>(bytes.data()), bytes.size()},
+                                  iovec{end, sizeof end - 1}};
+    Send(absl::MakeSpan(parts));
+  }
+
   /// One turn of httplib's content provider; false ends the body where it is.
   bool Provide(httplib::DataSink& sink) {
     body_ = &sink;

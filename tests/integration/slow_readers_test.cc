@@ -27,13 +27,13 @@ namespace {
 
 namespace pb = ::sluice::control::v1;
 
-/// What one may cost, by the size of its events. cpp-httplib copies what is written at once, twice,
-/// and holds the copies until it is written: of larger events that is more.
+/// What one may cost, by the size of its events: what was read last and is not written, and the
+/// part of an event that has come.
 struct Cost {
   size_t event_bytes = 0;
   int64_t most_kib = 0;
 };
-constexpr Cost kCosts[] = {{200, 64}, {16 << 10, 192}};
+constexpr Cost kCosts[] = {{200, 64}, {16 << 10, 96}};
 
 #ifdef __SANITIZE_ADDRESS__
 constexpr int64_t kSanitizerKib = 1 << 20;  // keeps freed memory, in all
